@@ -54,6 +54,9 @@ export interface UpstreamCall {
 export interface TlsSettings {
   /** Authorities (PEM) that are trusted instead of those that Node trusts. */
   readonly ca?: string | undefined;
+  /** Certificate (PEM), its chain behind it, that is shown to who asks for one, with its private key. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
   /** Name that the certificate must bear, sent as SNI. Default: that of the address. */
   readonly serverName?: string | undefined;
 }

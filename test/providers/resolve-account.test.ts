@@ -141,6 +141,13 @@ describe('resolveAccount', () => {
       'tls',
       'begins with https',
     ],
+    [
+      'a client certificate that is none',
+      { tls: { cert: 'client.pem', key: 'k' } },
+      'tls.cert',
+      '${file:client.pem}',
+    ],
+    ['a private key alone', { tls: { key: 'k' } }, 'tls.cert', 'needs tls.cert'],
     ['an address as a name', { tls: { server_name: '10.0.0.1' } }, 'tls.server_name', 'a name'],
   ])('refuses %s and says why', (...[, settings, param, message]) => {
     expect(failure(settings)).toMatchObject({

@@ -1,6 +1,7 @@
 import { type ActualState, findDeclared } from '../../config/actual/actual.ts';
 import type { DesiredState } from '../../config/objects/desired.ts';
 import { kindOf } from '../../config/objects/kinds.ts';
+import { secretAt } from '../../resources/fields/secret-path.ts';
 import { CliError, usageError } from '../cli-error.ts';
 
 interface Compared {
@@ -18,7 +19,7 @@ interface Compared {
 export function secretOf(named: string, compared: Compared): string {
   const secrets = compared.desired.objects.flatMap((object) =>
     kindOf(object.kind)
-      .secrets.filter((field) => object.body[field] !== undefined)
+      .secrets.filter((field) => secretAt(object.body, field) !== undefined)
       .map((field) => ({ object, field, full: `${object.kind}/${object.identity}#${field}` })),
   );
   const found = secrets.filter(

@@ -1,6 +1,9 @@
+import { resolveSecret, SecretRef } from '../../config/objects/references.ts';
+import { nodeConfigFiles } from '../../config/read/load.ts';
 import type { DesiredState } from '../../config/objects/desired.ts';
+import { GatewayError } from '../../core/errors.ts';
 import { askProvider } from '../../inference/ask-provider.ts';
-import { readTls } from '../../providers/read-tls.ts';
+import { checkClientCertificate, readTls } from '../../providers/read-tls.ts';
 import type { DeclaredTls } from '../../providers/read-tls.ts';
 import { PROVIDERS } from '../../providers/registry.ts';
 import { createHttp1Transport } from '../../upstream/http1/http1-transport.ts';
@@ -46,7 +49,9 @@ async function checkProvider(
       url,
       body['proxy'] as string | null | undefined,
     );
-    const tls = readTls(body['tls'] as DeclaredTls | null | undefined, url);
+    const declared = await withKey(body['tls'], context);
+    const tls = readTls(declared, url);
+    checkClientCertificate(declared ?? {}, new Date(context.clock.now()).toISOString());
     await reach(url, { ...tls, proxy }, context);
     return { name, state: 'ok', message: `${origin} answers${through(proxy)}` };
   } catch (error) {
@@ -54,6 +59,17 @@ async function checkProvider(
     const message = `${origin} cannot be reached${through(proxy)}${cause === undefined ? '' : `: ${cause}`}`;
     return { name, state: 'bad', message, hint: hintFor(error, { proxy, url }) };
   }
+}
+
+/** Reads the private key that settings of TLS name. Throws where its file or variable has none. */
+async function withKey(
+  tls: unknown,
+  { io: { env } }: CommandContext,
+): Promise<DeclaredTls | null | undefined> {
+  const declared = tls as DeclaredTls | null | undefined;
+  const key: unknown = declared?.key;
+  if (!(key instanceof SecretRef)) return declared;
+  return { ...declared, key: await resolveSecret(key, { env, files: nodeConfigFiles }) };
 }
 
 /** Asks as calls do, so that what fails here fails there. */
@@ -97,6 +113,9 @@ function hintFor(
     const { hostname } = new URL(url);
     return `check the proxy and its credentials, or reach ${hostname} without it: add it to NO_PROXY, or set proxy: none`;
   }
+  if (error instanceof GatewayError) return `mend ${error.param ?? 'tls'} of the provider`;
+  if (error instanceof UpstreamError && error.detail?.includes('client certificate'))
+    return 'set tls.cert and tls.key to a certificate that the provider accepts';
   const refused = error instanceof UpstreamError && certificateIn(error.cause) !== undefined;
   return refused
     ? 'set tls.ca to the authority of its certificate, or tls.server_name to the name in it'

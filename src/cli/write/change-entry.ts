@@ -1,4 +1,5 @@
 import { kindOf, type KindName } from '../../config/objects/kinds.ts';
+import { isSecretPath, secretAt } from '../../resources/fields/secret-path.ts';
 import { usageError } from '../cli-error.ts';
 import type { CommandInput, Flags } from '../command.ts';
 import { mergeLabels } from '../resources/merge-labels.ts';
@@ -44,7 +45,11 @@ export async function changeEntry(
 ): Promise<ChangedEntry> {
   const { flags } = input;
   const { body, directory } = await readBody(kind, input);
-  const given = new Set(Object.keys(body));
+  const { secrets } = kindOf(kind);
+  const given = new Set([
+    ...Object.keys(body),
+    ...secrets.filter((path) => secretAt(body, path) !== undefined),
+  ]);
   const draft: Draft = { entry: { ...entry, ...body }, schema: schemaOfKind(kind), given };
   const fields = flagsOfKind(kind, verb);
   for (const field of fields) setByFlag(draft, field, flags);
@@ -101,7 +106,7 @@ function setByPath(draft: Draft, kind: KindName, text: string): void {
   const flag = `--set ${before}`;
   if (field === 'id' || field === 'lifecycle')
     throw usageError(`${flag}: ${field} is for gateway.yaml alone`);
-  const isSecret = kindOf(kind).secrets.includes(String(field));
+  const isSecret = isSecretPath(kindOf(kind).secrets, path);
   const read = isSecret
     ? readSecretName(value, flag)
     : readText(value, formsAt(draft.schema, path), flag);
@@ -112,7 +117,7 @@ function setByPath(draft: Draft, kind: KindName, text: string): void {
 function put(draft: Draft, path: MemberPath, what: { value: unknown; flag: string }): void {
   const { entry, schema, given } = draft;
   setMember(entry, path, what);
-  given.add(String(path[0]));
+  given.add(String(path[0])).add(path.join('.'));
   for (let length = path.length - 1; length > 0; length--) {
     const above = path.slice(0, length);
     const container = above.reduce<unknown>(memberOf, entry) as Entry;
@@ -136,5 +141,5 @@ function clear({ entry, given }: Draft, word: string, fields: readonly FieldFlag
   if (given.has(String(path[0])) && path.length === 1)
     throw usageError(`${word} is both set and cleared`);
   removeMember(entry, path);
-  given.add(String(path[0]));
+  given.add(String(path[0])).add(path.join('.'));
 }

@@ -1,4 +1,5 @@
 import { kindOf, type KindName } from '../../config/objects/kinds.ts';
+import { isSecretPath } from '../../resources/fields/secret-path.ts';
 import type { ShortFlag } from '../../resources/store/define-resource.ts';
 import type { FlagSpec } from '../command.ts';
 import { ORGANIZATION } from '../tables/shared-words.ts';
@@ -27,7 +28,7 @@ export function flagsOfKind(kind: KindName, verb: WriteVerb): FieldFlag[] {
   const fields = Object.entries(membersOf(schemaOfKind(kind)))
     .filter(([name]) => !LEFT_OUT.has(name))
     .filter(([name]) => verb === 'create' || !definition.immutable.includes(name))
-    .flatMap(([name, schema]) => leafFlags([name], schema, definition.secrets.includes(name)));
+    .flatMap(([name, schema]) => leafFlags([name], schema, definition.secrets));
   const others = fields.filter(({ spec }) => !taken.has(spec.name));
   return [...own, ...others].map((flag) =>
     flag.spec.name === ORGANIZATION.name ? { ...flag, spec: ORGANIZATION } : flag,
@@ -45,7 +46,11 @@ function toShort(name: string, short: ShortFlag): FieldFlag {
 }
 
 /** A flag for the member, and for the members of an object that it may be. */
-function leafFlags(path: readonly string[], schema: unknown, isSecret: boolean): FieldFlag[] {
+function leafFlags(
+  path: readonly string[],
+  schema: unknown,
+  secrets: readonly string[],
+): FieldFlag[] {
   const forms = formsOf(schema).filter((form) => !('const' in form));
   const objects = forms.filter((form) => Object.keys(membersOf(form)).length > 0);
   const [object] = objects;
@@ -53,10 +58,11 @@ function leafFlags(path: readonly string[], schema: unknown, isSecret: boolean):
   const others = isOpened ? forms.filter((form) => form !== object) : forms;
   const below = isOpened
     ? Object.entries(membersOf(object)).flatMap(([name, member]) =>
-        leafFlags([...path, name], member, isSecret),
+        leafFlags([...path, name], member, secrets),
       )
     : [];
   if (others.length === 0) return below;
+  const isSecret = isSecretPath(secrets, path);
   return [toFlag(path, { forms: others, description: textOf(schema), isSecret }), ...below];
 }
 

@@ -9,6 +9,7 @@ import { checkDangling, takenSlugs } from '../../config/plan/check-online.ts';
 import type { PlanAction } from '../../config/plan/plan-action.ts';
 import { planComparison } from '../../config/plan/plan-object.ts';
 import { resetChanges } from '../../config/plan/reset.ts';
+import { secretAt, withoutSecrets } from '../../resources/fields/secret-path.ts';
 import { oneLine } from '../../core/printable.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { shownName, type CommandInput, type CommandResult, type CommandRun } from '../command.ts';
@@ -136,7 +137,7 @@ interface Change {
 /** Fields and labels that were taken away, in the form of what a namespace once declared. */
 function clearedOf(object: DesiredObject, { view, given }: Change): InventoryEntry {
   const { kind, identity, body, labels } = object;
-  const fields = [...given].filter((field) => !(field in body));
+  const fields = [...given].filter((path) => !path.includes('.') && !(path in body));
   const gone = Object.keys(labelsOf(view))
     .filter((name) => given.has('labels') && !name.startsWith('gateway/') && !(name in labels))
     .map((name) => `labels:${encodeURIComponent(name)}`);
@@ -146,10 +147,8 @@ function clearedOf(object: DesiredObject, { view, given }: Change): InventoryEnt
 /** Secrets stand in the declaration by names that nobody has to know; they are written when they are given. */
 function withoutOtherSecrets(object: DesiredObject, given: ReadonlySet<string>): DesiredObject {
   const { secrets } = kindOf(object.kind);
-  const kept = Object.entries(object.body).filter(
-    ([field]) => given.has(field) || !secrets.includes(field),
-  );
-  return { ...object, body: Object.fromEntries(kept) };
+  const others = secrets.filter((path) => !given.has(path));
+  return { ...object, body: withoutSecrets(object.body, others) };
 }
 
 /** Throws `immutable_field` (exit 5) for what no update changes. */
@@ -159,7 +158,8 @@ function refuseFixed(
 ): void {
   const { isFixed, secrets } = kindOf(kind);
   const changed = new Set(planned.changes.map(({ field }) => field));
-  for (const field of secrets) if (given.has(field) && field in body) changed.add(field);
+  for (const field of secrets)
+    if (given.has(field) && secretAt(body, field) !== undefined) changed.add(field);
   const fixed = [...changed].filter((field) => isFixed(field, view));
   if (fixed.length === 0) return;
   throw new CliError({

@@ -3,6 +3,7 @@ import type { ActualState } from './actual.ts';
 import { comparableField, known } from './changes.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { kindOf } from '../objects/kinds.ts';
+import { withoutSecrets } from '../../resources/fields/secret-path.ts';
 import { canonicalJson } from '../objects/record.ts';
 
 const DIGEST_LENGTH = 6;
@@ -14,7 +15,8 @@ const MAX_LABEL_LENGTH = 512;
  * whole object decides then. Fields that the server completes have no digest of their own.
  */
 export function toAppliedFields(object: DesiredObject, actual: ActualState): string | undefined {
-  const text = Object.entries(object.body)
+  const readable = withoutSecrets(object.body, kindOf(object.kind).secrets);
+  const text = Object.entries(readable)
     .filter(([field]) => hasDigest(object, field))
     .map(
       ([field, declared]) =>
@@ -37,7 +39,7 @@ export function fieldDigest(object: DesiredObject, field: string, value: unknown
 }
 
 function hasDigest({ kind }: DesiredObject, field: string): boolean {
-  const { definition, isOwned, secrets } = kindOf(kind);
-  if (secrets.includes(field) || definition.comparable?.[field] !== undefined) return false;
+  const { definition, isOwned } = kindOf(kind);
+  if (definition.comparable?.[field] !== undefined) return false;
   return !(isOwned && field === 'organization');
 }

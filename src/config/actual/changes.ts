@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { type ActualState, organizationId, type View } from './actual.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { kindOf } from '../objects/kinds.ts';
+import { fieldOf, secretAt, signalOf, withoutSecrets } from '../../resources/fields/secret-path.ts';
 import { labelsOf } from './ownership.ts';
 import { canonicalJson, isRecord } from '../objects/record.ts';
 import { ObjectRef, SecretRef } from '../objects/references.ts';
@@ -54,10 +55,13 @@ export function changesOf(options: ChangesOptions): Change[] {
   const { object, view, actual } = options;
   const { secrets, isOwned } = kindOf(object.kind);
   const changes: Change[] = [];
-  for (const [field, declared] of Object.entries(object.body)) {
-    if (secrets.includes(field)) {
-      changes.push(...secretChange(field, declared, options));
-    } else if (view === undefined) {
+  const readable = withoutSecrets(object.body, secrets);
+  for (const field of Object.keys(object.body)) {
+    for (const path of secrets.filter((one) => fieldOf(one) === field))
+      changes.push(...secretChange(path, secretAt(object.body, path), options));
+    if (!(field in readable)) continue;
+    const declared = readable[field];
+    if (view === undefined) {
       if (declared !== undefined)
         changes.push(...leafChanges({ field, path: field, old: null, next: shown(declared) }));
     } else if (!(isOwned && field === 'organization')) {
@@ -80,25 +84,26 @@ export function changesOf(options: ChangesOptions): Change[] {
 }
 
 /** Secrets cannot be read back: only whether there is one tells a difference by itself. */
-function secretChange(field: string, value: unknown, options: ChangesOptions): Change[] {
+function secretChange(path: string, value: unknown, options: ChangesOptions): Change[] {
   const { object, view, secrets } = options;
+  if (value === undefined) return [];
   const declared = secretOf(value);
   const change = (old: string | null): Change[] => [
     {
-      path: field,
-      field,
+      path,
+      field: fieldOf(path),
       old,
       new: declared instanceof SecretRef ? declared.toString() : null,
       secret: true,
     },
   ];
   if (view === undefined) return declared === null ? [] : change(null);
-  const signal = view[`${field}_configured`];
+  const signal = view[signalOf(path)];
   // A key's value is imported once; a view without the signal says nothing to compare.
   if (typeof signal !== 'boolean') return [];
   if (declared === null) return signal ? change('configured') : [];
   if (!signal) return change(null);
-  const name = `${object.kind}/${object.identity}#${field}`;
+  const name = `${object.kind}/${object.identity}#${path}`;
   return secrets === 'all' || secrets.has(name) ? change('configured') : [];
 }
 

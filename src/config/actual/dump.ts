@@ -2,6 +2,7 @@ import { type ActualState, createFinder, identityOf, type View } from './actual.
 import { comparableField, OPAQUE_FIELDS, viewField } from './changes.ts';
 import { CHAT_WEBHOOK } from '../../resources/kinds/deployment.ts';
 import { CONFIG_KINDS, type ConfigKind, kindOf, type KindName } from '../objects/kinds.ts';
+import { fieldOf, signalOf, withSecret } from '../../resources/fields/secret-path.ts';
 import {
   labelsOf,
   NAMESPACE_LABEL,
@@ -101,7 +102,7 @@ function toEntry(kind: ConfigKind, view: View, options: EntryOptions): Record<st
   for (const field of Object.keys(definition.fields.shape)) {
     if (['name', 'organization', 'labels'].includes(field)) continue;
     if (secrets.includes(field)) {
-      if (view[`${field}_configured`] === true) entry[field] = secretFor(kind, view, field);
+      if (view[signalOf(field)] === true) entry[field] = secretFor(kind, view, field);
       continue;
     }
     if (field === 'agent_version' && isFollowed(view, options)) continue;
@@ -111,6 +112,10 @@ function toEntry(kind: ConfigKind, view: View, options: EntryOptions): Record<st
     if (value === null || (isPlain && isDefault(kind, view, field))) continue;
     const isOpaque = OPAQUE_FIELDS.has(field);
     entry[field] = declared(value, isOpaque ? KEEP_ALL : options.references);
+    for (const path of secrets.filter((one) => fieldOf(one) === field)) {
+      if (view[signalOf(path)] === true)
+        Object.assign(entry, withSecret(entry, path, secretFor(kind, view, path)));
+    }
   }
   const labels = Object.entries(labelsOf(view)).filter(([name]) => !name.startsWith('gateway/'));
   if (labels.length > 0) entry['labels'] = declared(Object.fromEntries(labels), new Map());

@@ -7,6 +7,7 @@ import { type KindName, kindOf } from '../objects/kinds.ts';
 import { ownerFor, type Plan, plan } from '../plan/plan.ts';
 import type { ResourceClient } from '../actual/resource-client.ts';
 import { type ReferenceSources, SecretRef } from '../objects/references.ts';
+import { secretAt } from '../../resources/fields/secret-path.ts';
 import { resolveAllSecrets } from '../read/secrets.ts';
 
 /** Number of objects that are written at once; their writes share commits of the store. */
@@ -92,7 +93,7 @@ async function changedSecrets(
     const [view] = findDeclared(object, actual, find);
     if (view === undefined) continue;
     for (const field of kindOf(kind).secrets) {
-      const ref = secretOf(body[field]);
+      const ref = secretOf(secretAt(body, field));
       const value = ref instanceof SecretRef ? secrets.get(ref) : undefined;
       if (value === undefined) continue;
       if (await secretMatches({ kind, id: view.id, field, value })) continue;

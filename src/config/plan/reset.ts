@@ -1,6 +1,7 @@
 import type { View } from '../actual/actual.ts';
 import { type Change, comparableField, viewField } from '../actual/changes.ts';
 import type { DesiredObject } from '../objects/desired.ts';
+import { signalOf } from '../../resources/fields/secret-path.ts';
 import { ignoredOf } from './ignored.ts';
 import { declaredBefore, type InventoryEntry } from '../actual/inventory.ts';
 import { kindOf } from '../objects/kinds.ts';
@@ -45,7 +46,7 @@ function fieldReset({ kind, name }: DesiredObject, field: string, view: View): C
   const schema = definition.fields.shape[field];
   if (schema === undefined || isFixed(field, view)) return [];
   if (secrets.includes(field)) {
-    if (view[`${field}_configured`] !== true) return [];
+    if (view[signalOf(field)] !== true) return [];
     return [{ path: field, field, old: 'configured', new: null, secret: true, reset: true }];
   }
   const shown = view[viewField(kind, field)];

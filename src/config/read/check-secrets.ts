@@ -31,7 +31,7 @@ export function checkSecrets(tree: Record<string, unknown>, places: Places): Dia
     .map(({ path, ref }) => ({
       path,
       message: `${ref.toString()} would be shown here`,
-      hint: 'secrets are allowed in api_key, value, server.secrets and env; for other texts use ${env:NAME}',
+      hint: 'secrets are allowed in api_key, tls.key, value, server.secrets and env; for other texts use ${env:NAME}',
     }));
   return [...literals, ...misplaced].map(({ path, message, hint }) => ({
     ...places.find(tree, path),
@@ -57,9 +57,10 @@ function secretPaths(tree: Record<string, unknown>): Path[] {
       if (!isRecord(entry)) continue;
       for (const field of secrets) {
         // Around a secret there may be an object, whose only member it is.
-        const value = entry[field];
+        const steps = field.split('.');
+        const value = valueAt(entry, steps);
         const members = isRecord(value) ? Object.keys(value) : [];
-        const at = [collection, index, field];
+        const at = [collection, index, ...steps];
         paths.push(...(isRecord(value) ? members.map((member) => [...at, member]) : [at]));
       }
     }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../core/errors.ts';
 import { cassetteSchema } from '../../providers/mock/tape/cassette.ts';
+import { type DeclaredTls, UNREAD_KEY } from '../../providers/read-tls.ts';
 import { PROVIDERS } from '../../providers/registry.ts';
 import { type ProviderSettings, resolveAccount } from '../../providers/resolve-account.ts';
 import { type EntryContext, entryValue } from './check-entries.ts';
@@ -30,7 +31,10 @@ export function checkAccounts(tree: Record<string, unknown>, context: EntryConte
 
 function checkAccount(value: Record<string, unknown>, options: CheckOptions): Diagnostic[] {
   const { api_key: key, name, type, ...rest } = value;
-  const settings = { ...rest, id: '', name, provider_type: type } as ProviderSettings;
+  const declared = rest['tls'] as DeclaredTls | null;
+  // Declarations name a private key; it is read where it is needed.
+  const tls = declared && { ...declared, key: declared.key ? UNREAD_KEY : null };
+  const settings = { ...rest, tls, id: '', name, provider_type: type } as ProviderSettings;
   try {
     resolveAccount(settings, key === undefined || key === null ? undefined : 'configured');
     return [];

@@ -9,6 +9,7 @@ const OWN = new Set([
   'archived_at',
   'agent_version',
   'api_key_configured',
+  'tls_key_configured',
   'hint',
   'revoked_at',
   'rotated_at',

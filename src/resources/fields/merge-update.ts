@@ -1,7 +1,8 @@
 import { GatewayError } from '../../core/errors.ts';
-import type { ResourceDefinition, Spec, Stored } from '../store/define-resource.ts';
+import type { CheckContext, ResourceDefinition, Spec, Stored } from '../store/define-resource.ts';
 import { parseSpec } from './parse-body.ts';
 import type { Body } from './parse-body.ts';
+import { secretAt, withoutSecrets } from './secret-path.ts';
 import { secretText } from './secret-text.ts';
 import { sameJson } from './same-json.ts';
 
@@ -12,14 +13,19 @@ export interface Fields {
 }
 
 /** The fields of a body, secrets apart. Throws as {@link parseSpec} and the kind's own check do. */
-export function readFields(definition: ResourceDefinition, body: Body): Fields {
-  const spec = parseSpec(definition, body);
+export function readFields(
+  definition: ResourceDefinition,
+  body: Body,
+  context: CheckContext,
+): Fields {
+  const parsed = parseSpec(definition, body);
   const secrets: Record<string, unknown> = {};
-  for (const field of definition.secrets) {
-    if (spec[field] !== undefined) secrets[field] = secretText(spec[field]);
-    delete spec[field];
+  for (const path of definition.secrets) {
+    const given = secretAt(parsed, path);
+    if (given !== undefined) secrets[path] = secretText(given);
   }
-  definition.check?.(spec, secrets);
+  const spec = withoutSecrets(parsed, definition.secrets) as Spec;
+  definition.check?.(spec, secrets, context);
   return { spec, secrets };
 }
 
@@ -28,13 +34,18 @@ export function readFields(definition: ResourceDefinition, body: Body): Fields {
  *
  * @throws GatewayError `invalid_request` for a field that cannot be changed
  */
-export function mergeUpdate(definition: ResourceDefinition, stored: Stored, sent: Body): Fields {
+export function mergeUpdate(
+  definition: ResourceDefinition,
+  sent: Body,
+  context: CheckContext & { before: Stored },
+): Fields {
+  const { before: stored } = context;
   const patch = { ...(definition.patch?.(stored, sent) ?? sent) };
   for (const field of definition.patched ?? []) {
     if (field in patch) patch[field] = patchMap(stored.spec[field], patch[field]);
   }
   refuseImmutable(definition, stored, patch);
-  const fields = readFields(definition, { ...stored.spec, ...patch });
+  const fields = readFields(definition, { ...stored.spec, ...patch }, context);
   if (stored.organization !== null) fields.spec['organization'] = stored.organization;
   return fields;
 }

@@ -1,6 +1,6 @@
 import { SealError } from '../../core/seal.ts';
 import type { Sealer } from '../../core/seal.ts';
-import type { ResourceDefinition, Stored } from '../store/define-resource.ts';
+import type { CheckContext, ResourceDefinition, Stored } from '../store/define-resource.ts';
 
 /** The write-only fields of resources: sealed at rest, each for its own place. */
 export class SealedSecrets {
@@ -38,14 +38,23 @@ export class SealedSecrets {
     return sealed === undefined ? undefined : this.sealer.open(sealed, place(stored, field));
   }
 
-  /** False for one that no master key opens any more, so that it can be replaced. */
-  private isSealed(stored: Stored, field: string, value: string): boolean {
+  /** Circumstances of a change to a resource, for whoever judges it; `now` in RFC 3339. */
+  look(before: Stored, now: string): CheckContext & { before: Stored } {
+    return { now, before, reveal: (field) => this.tryToReveal(before, field) };
+  }
+
+  /** The plain value; undefined, too, for one that no master key opens any more: it can be replaced. */
+  private tryToReveal(stored: Stored, field: string): string | undefined {
     try {
-      return this.reveal(stored, field) === value;
+      return this.reveal(stored, field);
     } catch (error) {
-      if (error instanceof SealError) return false;
+      if (error instanceof SealError) return undefined;
       throw error;
     }
+  }
+
+  private isSealed(stored: Stored, field: string, value: string): boolean {
+    return this.tryToReveal(stored, field) === value;
   }
 }
 

@@ -1,10 +1,15 @@
 import { z } from 'zod';
 import { PROTOCOLS } from '../../core/protocol-id.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { parseCassette } from '../../providers/mock/tape/cassette.ts';
+import { checkClientCertificate, CLIENT_KEY } from '../../providers/read-tls.ts';
+import type { DeclaredTls } from '../../providers/read-tls.ts';
 import { resolveAccount } from '../../providers/resolve-account.ts';
 import type { ProviderSettings } from '../../providers/resolve-account.ts';
 import { defineResource } from '../store/define-resource.ts';
 import { connections, labels, name, timeouts } from '../fields/fields.ts';
+import type { Body } from '../fields/parse-body.ts';
+import { signalOf } from '../fields/secret-path.ts';
 
 const protocol = z.enum(PROTOCOLS);
 const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, 'not a header name');
@@ -71,6 +76,20 @@ const tls = z.object({
     .nullable()
     .default(null)
     .describe('Authorities in PEM that are trusted instead of the public ones.'),
+  cert: z
+    .string()
+    .min(1)
+    .max(262_144)
+    .nullable()
+    .default(null)
+    .describe('Certificate in PEM, its chain behind it, that is shown to it (mutual TLS).'),
+  key: z
+    .string()
+    .min(1)
+    .max(65_536)
+    .nullable()
+    .optional()
+    .describe('The private key of cert in PEM, without a passphrase; write-only.'),
   server_name: z
     .string()
     .regex(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/, 'not a host name')
@@ -170,7 +189,7 @@ export const provider = defineResource('providers', {
     labels,
   }),
   aliases: { provider_type: 'type' },
-  secrets: ['api_key'],
+  secrets: ['api_key', CLIENT_KEY],
   deletable: true,
   filters: ['enabled', 'provider_type'],
   flags: {
@@ -187,11 +206,29 @@ export const provider = defineResource('providers', {
     },
   },
   /** A provider that requests could not reach is refused; its key may come later. */
-  check: ({ type, ...spec }, { api_key: key }) => {
+  check: ({ type, ...spec }, { api_key: key, [CLIENT_KEY]: sent }, context) => {
     if (type === 'mock' && spec['mock'] !== null) parseCassette(spec['mock']);
-    const settings = { ...spec, id: '', provider_type: type } as unknown as ProviderSettings;
+    const declared = spec['tls'] as DeclaredTls | null;
+    const clientKey = sent === undefined ? context?.reveal?.(CLIENT_KEY) : (sent as string | null);
+    const tls = declared && { ...declared, key: clientKey };
+    const settings = { ...spec, tls, id: '', provider_type: type } as unknown as ProviderSettings;
     resolveAccount(settings, typeof key === 'string' ? key : 'given later');
+    const before = context?.before?.spec['tls'] as DeclaredTls | null | undefined;
+    const isNew = typeof sent === 'string' || declared?.cert !== before?.cert;
+    if (tls && context && isNew) checkClientCertificate(tls, context.now);
   },
-  shown: z.object({ api_key_configured: z.boolean() }),
-  view: ({ sealed }) => ({ api_key_configured: sealed['api_key'] !== undefined }),
+  read: withoutOrphanedKey,
+  shown: z.object({ api_key_configured: z.boolean(), [signalOf(CLIENT_KEY)]: z.boolean() }),
+  view: ({ sealed }) => ({
+    api_key_configured: sealed['api_key'] !== undefined,
+    [signalOf(CLIENT_KEY)]: sealed[CLIENT_KEY] !== undefined,
+  }),
 });
+
+/** A key goes with its certificate, and stays where only other settings of TLS are sent. */
+function withoutOrphanedKey(body: Body): Body {
+  const { tls: sent } = body;
+  if (!isJsonObject(sent) || (sent['cert'] ?? null) !== null || sent['key'] !== undefined)
+    return body;
+  return { ...body, tls: { ...sent, key: null } };
+}

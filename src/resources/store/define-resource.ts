@@ -14,7 +14,7 @@ export interface Stored {
   organization: string | null;
   /** The declared fields, normalised, without secrets. */
   spec: Spec;
-  /** Sealed secrets by field. */
+  /** Sealed secrets by their paths. */
   sealed: Record<string, string>;
   /** State that the gateway itself keeps; never declared by anyone. */
   state: State;
@@ -100,6 +100,16 @@ export interface Lifecycle {
   readonly boundWhilePaused?: readonly string[];
 }
 
+/** Circumstances of a write that is judged. */
+export interface CheckContext {
+  /** RFC 3339. */
+  readonly now: string;
+  /** Absent at creation, as is `reveal`. */
+  readonly before?: Stored;
+  /** The plain value of a stored secret; undefined where there is none that can be read. */
+  readonly reveal?: (path: string) => string | undefined;
+}
+
 export interface CreationInput {
   id: string;
   spec: Spec;
@@ -135,7 +145,10 @@ export interface ResourceDefinition {
   readonly fields: z.ZodObject;
   /** Other spellings of a field that views use because `type` names the kind there. */
   readonly aliases: Readonly<Record<string, string>>;
-  /** Write-only fields: sealed at rest, shown as `<field>_configured`. */
+  /**
+   * Paths of write-only fields (`api_key`, `tls.key`): sealed at rest, shown as `api_key_configured`,
+   * `tls_key_configured`.
+   */
   readonly secrets: readonly string[];
   /** Field that a text stands for where its section is a mapping of names. Default: it is a list alone. */
   readonly shortForm?: string;
@@ -171,9 +184,9 @@ export interface ResourceDefinition {
   readonly shown?: z.ZodObject;
   /**
    * Judges the fields together; `secrets` are those that the body gave. Throws `invalid_request` or
-   * `unprocessable`.
+   * `unprocessable`. Without a context nothing is written: a file is judged.
    */
-  check?: (spec: Spec, secrets: Readonly<Record<string, unknown>>) => void;
+  check?: (spec: Spec, secrets: Readonly<Record<string, unknown>>, context?: CheckContext) => void;
   /** Absent: nothing beyond the declared fields. */
   create?: (input: CreationInput) => Creation;
   /**

@@ -110,7 +110,7 @@ export class Repository {
    */
   async create(definition: ResourceDefinition, body: Body, scope: CreateScope): Promise<Created> {
     const sent = withoutAliases(definition, body);
-    const { spec, secrets } = readFields(definition, sent);
+    const { spec, secrets } = readFields(definition, sent, { now: this.now() });
     const fresh = await this.fresh(definition, spec, scope);
     const given = secrets as Record<string, string>;
     const made = definition.create?.({ id: fresh.id, spec, secrets: given });
@@ -332,7 +332,7 @@ export class Repository {
   ): Promise<Change | undefined> {
     const patch = await withOwnerId(this.rows, definition, withoutAliases(definition, body));
     if (isArchived(stored)) throw archived(stored);
-    const { spec, secrets } = mergeUpdate(definition, stored, patch);
+    const { spec, secrets } = mergeUpdate(definition, patch, this.secrets.look(stored, this.now()));
     const state = { ...stored.state, ...definition.transition?.(stored, patch, this.now()) };
     const draft: Stored = { ...stored, spec, state, sealed: { ...stored.sealed } };
     this.secrets.put(definition, draft, secrets);

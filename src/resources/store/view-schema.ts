@@ -64,7 +64,11 @@ function fieldsOf({ fields, secrets, aliases, collection }: ResourceDefinition):
   const shownAs = new Map(Object.entries(aliases).map(([alias, field]) => [field, alias]));
   const { properties } = fieldSchema(fields, 'output');
   const needed = new Set(fieldSchema(fields, 'input').required);
-  const shown = Object.entries(properties).filter(([field]) => !secrets.includes(field));
+  const shown = Object.entries(properties)
+    .filter(([field]) => !secrets.includes(field))
+    .map(
+      ([field, schema]) => [field, withoutMembers(schema, membersBelow(secrets, field))] as const,
+    );
   return Object.fromEntries(
     shown.map(([field, { default: _made, ...schema }]) => {
       const isAlwaysThere = needed.has(field) || field === onOff;
@@ -73,6 +77,31 @@ function fieldsOf({ fields, secrets, aliases, collection }: ResourceDefinition):
       return [name, isAlwaysThere || isAnything ? schema : orNull(schema)];
     }),
   );
+}
+
+/** Names of the write-only members of a field. */
+function membersBelow(secrets: readonly string[], field: string): string[] {
+  return secrets.filter((path) => path.startsWith(`${field}.`)).map((path) => path.split('.')[1]!);
+}
+
+/** Schema of an object, or of one that may be null, without some of its members. */
+function withoutMembers(schema: JsonSchema, names: readonly string[]): JsonSchema {
+  if (names.length === 0) return schema;
+  const { properties, required, anyOf } = schema as {
+    properties?: Members;
+    required?: readonly string[];
+    anyOf?: readonly JsonSchema[];
+  };
+  return {
+    ...schema,
+    ...(anyOf && { anyOf: anyOf.map((one) => withoutMembers(one, names)) }),
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).filter(([name]) => !names.includes(name)),
+      ),
+    }),
+    ...(required && { required: required.filter((name) => !names.includes(name)) }),
+  };
 }
 
 type Members = Readonly<Record<string, JsonSchema>>;

@@ -14,6 +14,7 @@ import { resolveApi } from '../../routing/api.ts';
 import type { ApiSettings } from '../../routing/api.ts';
 import type { ProviderAccount } from '../../providers/account.ts';
 import type { ListedModel } from '../../providers/listing/listed-model.ts';
+import { CLIENT_KEY } from '../../providers/read-tls.ts';
 import { resolveAccount } from '../../providers/resolve-account.ts';
 import type { ProviderSettings } from '../../providers/resolve-account.ts';
 import { readChanged } from '../../resources/changes/changed-resources.ts';
@@ -143,7 +144,9 @@ function mapRows<T>(
 
 function toAccountRecord(stored: Stored, repository: Repository): AccountRecord {
   const view = toView(repository.definitionOf('provider'), stored);
-  const settings = view as unknown as ProviderSettings;
+  const declared = view as unknown as ProviderSettings;
+  const tls = declared.tls && { ...declared.tls, key: repository.reveal(stored, CLIENT_KEY) };
+  const settings = { ...declared, tls };
   return {
     account: resolveAccount(settings, repository.reveal(stored, 'api_key')),
     enabled: view['enabled'] === true,

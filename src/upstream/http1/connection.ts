@@ -7,7 +7,9 @@ import { openTunnel } from '../proxy/open-tunnel.ts';
 import { connectOver, connectSocket } from './connect-socket.ts';
 import type { Origin } from './connect-socket.ts';
 import type { Exchange, ExchangeConnection } from './exchange.ts';
+import type { UpstreamError } from '../transport.ts';
 import type { Reach } from './reach.ts';
+import { describeShown } from './refused-certificate.ts';
 import { ResponseParser } from './response-parser.ts';
 import { sendBody } from './send-body.ts';
 import { toUpstreamError } from './to-upstream-error.ts';
@@ -18,6 +20,9 @@ const MAX_JOINED_BYTES = 64 * 1024;
 /** Margin for a server's clock and the way to it, taken off the time that it keeps a connection. */
 const KEEP_ALIVE_MARGIN_MS = 2000;
 const MAX_KEEP_ALIVE_MS = 10 * 60 * 1000;
+
+/** Codes of a connection that the other side closed. */
+const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
 export interface ConnectionSettings {
   clock: Clock;
@@ -37,7 +42,7 @@ export interface ConnectionOwner {
   onFree(connection: Connection): void;
   /** This or the next is called once; afterwards the connection does nothing more. */
   onClosed(connection: Connection): void;
-  onConnectFailed(connection: Connection, cause: unknown): void;
+  onConnectFailed(connection: Connection, error: UpstreamError): void;
   /** The connection broke before anything of the exchange was written. */
   onUnsent(exchange: Exchange): void;
 }
@@ -59,6 +64,7 @@ export class Connection implements ExchangeConnection {
   /** A spooled body is on its way. */
   #sending = false;
   #paused = false;
+  #wasAnswered = false;
   #closed = false;
 
   constructor(origin: Origin, settings: ConnectionSettings, owner: ConnectionOwner) {
@@ -176,11 +182,19 @@ export class Connection implements ExchangeConnection {
     this.#connectTimer?.cancel();
     this.#socket.destroy();
     const exchange = this.#detach();
-    if (isConnecting) this.#owner.onConnectFailed(this, cause);
+    if (isConnecting) this.#owner.onConnectFailed(this, this.#toError('connect', cause));
     else this.#owner.onClosed(this);
     if (!exchange) return;
-    if (this.#parser) exchange.fail(toUpstreamError('reset', cause));
+    if (this.#parser) exchange.fail(this.#toError('reset', cause));
     else this.#owner.onUnsent(exchange);
+  }
+
+  /** A provider that refuses a client certificate often says no more than a closed connection does. */
+  #toError(kind: 'connect' | 'reset', cause: unknown): UpstreamError {
+    const { cert } = this.#settings.reach;
+    const isClosed = cause === undefined || CLOSED.has(String((cause as { code?: unknown }).code));
+    const isSilent = isClosed && !this.#wasAnswered && cert !== undefined;
+    return toUpstreamError(kind, cause, isSilent ? describeShown(cert) : undefined);
   }
 
   #onConnected(): void {
@@ -199,6 +213,7 @@ export class Connection implements ExchangeConnection {
     if (!parser || !exchange) return this.close(undefined);
     // A read that filled the buffer: there is more.
     if (length === bytes.length && !this.#settings.readTurns.take(length)) this.#giveTurn();
+    this.#wasAnswered = true;
     parser.push(bytes, length);
     const { head, data, error, complete } = parser;
     if (error) {

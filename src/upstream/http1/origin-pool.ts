@@ -2,6 +2,7 @@ import { Connection } from './connection.ts';
 import type { ConnectionOwner, ConnectionSettings } from './connection.ts';
 import type { Origin } from './connect-socket.ts';
 import type { Exchange, ExchangeQueue } from './exchange.ts';
+import type { UpstreamError } from '../transport.ts';
 import { toUpstreamError } from './to-upstream-error.ts';
 
 export interface OriginPoolSettings extends ConnectionSettings {
@@ -92,10 +93,10 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
   }
 
   /** One of those that wait fails with it, unless there are attempts enough for all of them. */
-  onConnectFailed(connection: Connection, cause: unknown): void {
+  onConnectFailed(connection: Connection, error: UpstreamError): void {
     this.#forget(connection);
     if (this.#waiting.size > this.#connecting.size) {
-      this.#takeWaiting()?.fail(toUpstreamError('connect', cause));
+      this.#takeWaiting()?.fail(error);
     }
     this.#connectMore();
   }

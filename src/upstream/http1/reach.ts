@@ -11,18 +11,26 @@ export interface Reach {
   /** Name sent and checked in place of that of the address. */
   readonly serverName: string | undefined;
   readonly proxy: Proxy | undefined;
+  /** Certificate (PEM) that is shown to who asks for one. */
+  readonly cert: string | undefined;
   secureContext(): SecureContext;
 }
 
 export function createReach(settings: ReachSettings = {}): Reach {
-  const { ca, serverName, proxy } = settings;
+  const { ca, cert, key, serverName, proxy } = settings;
   let context: SecureContext | undefined;
   return {
-    key: keyOf([ca, serverName, proxy?.name, proxy?.authorization]),
+    key: keyOf([ca, cert, key, serverName, proxy?.name, proxy?.authorization]),
     serverName,
+    cert,
     proxy,
     // Reads all trusted authorities, so it is made once and not before it is needed.
-    secureContext: () => (context ??= createSecureContext(ca === undefined ? {} : { ca })),
+    secureContext: () =>
+      (context ??= createSecureContext({
+        ...(ca !== undefined && { ca }),
+        ...(cert !== undefined && { cert }),
+        ...(key !== undefined && { key }),
+      })),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { X509Certificate } from 'node:crypto';
 import { TLSSocket } from 'node:tls';
 import type { PeerCertificate } from 'node:tls';
 
@@ -28,6 +29,31 @@ export function keepCertificate(socket: Socket): void {
 export function certificateIn(error: unknown): string | undefined {
   if (!(error instanceof Error && 'certificate' in error)) return undefined;
   return typeof error.certificate === 'string' ? error.certificate : undefined;
+}
+
+/** Alerts of TLS by which a provider asks for another client certificate (RFC 8446, 6.2). */
+const REFUSALS =
+  /ALERT_(BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_REVOKED|CERTIFICATE_EXPIRED|CERTIFICATE_UNKNOWN|UNKNOWN_CA|ACCESS_DENIED)$/;
+
+/** Text about an alert by which a provider refuses a client certificate, or the lack of one. */
+export function alertIn(code: string | undefined): string | undefined {
+  if (code === undefined || !code.startsWith('ERR_SSL_')) return undefined;
+  if (code.endsWith('ALERT_CERTIFICATE_REQUIRED'))
+    return 'the provider asks for a client certificate';
+  if (REFUSALS.test(code)) return 'the provider refuses the client certificate';
+  // Before TLS 1.3 there is no alert of its own for a certificate that is missing.
+  if (code.endsWith('ALERT_HANDSHAKE_FAILURE'))
+    return 'the provider asks for a client certificate, or for another way to encrypt';
+  return undefined;
+}
+
+/**
+ * Text about a connection that was closed before its first answer, though a client certificate was at
+ * hand: many servers tell nothing more when they refuse it.
+ */
+export function describeShown(pem: string): string {
+  const shown = describe(new X509Certificate(pem).toLegacyObject());
+  return `the provider closed without a word, as one that refuses the client certificate does (${shown})`;
 }
 
 function describe({

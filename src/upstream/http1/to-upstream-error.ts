@@ -1,6 +1,6 @@
 import { proxyIn } from '../proxy/proxy-error.ts';
 import { UpstreamError } from '../transport.ts';
-import { certificateIn } from './refused-certificate.ts';
+import { alertIn, certificateIn } from './refused-certificate.ts';
 import type { RefusedAnswer, UpstreamErrorKind } from '../transport.ts';
 
 /** Whoever has places for its calls tells that one waited for its own. */
@@ -16,11 +16,12 @@ const TEXTS: Record<Kind, string> = {
 
 /**
  * Names what broke an exchange. The text holds no address, since it may end up in a log line beside
- * a client's request; the original error is the cause.
+ * a client's request; the original error is the cause. `note` is for operators, as the code is.
  */
-export function toUpstreamError(kind: Kind, cause?: unknown): UpstreamError {
+export function toUpstreamError(kind: Kind, cause?: unknown, note?: string): UpstreamError {
   const code = errorCode(cause);
-  const detail = code && [code, certificateIn(cause), proxyIn(cause)].filter(Boolean).join(', ');
+  const parts = [code, certificateIn(cause), alertIn(code), code && proxyIn(cause), note];
+  const detail = parts.filter(Boolean).join(', ') || undefined;
   return new UpstreamError(kind, code ? `${TEXTS[kind]} (${code})` : TEXTS[kind], {
     cause,
     detail,

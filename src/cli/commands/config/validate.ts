@@ -1,4 +1,6 @@
+import { checkClientKeys } from '../../../config/read/check-client-keys.ts';
 import { unpricedWarning } from '../../../config/read/check-prices.ts';
+import { nodeConfigFiles } from '../../../config/read/load.ts';
 import { formatDiagnostics, hasErrors } from '../../../config/source/diagnostic.ts';
 import { shippedPrices } from '../../../usage/prices/live-prices.ts';
 import type { CommandRun } from '../../command.ts';
@@ -11,7 +13,10 @@ export const run: CommandRun = async (input) => {
   const { config } = loaded;
   const diagnostics = [...loaded.diagnostics];
   if (config) {
-    const { unpriced, server } = config;
+    const { unpriced, server, desired } = config;
+    const sources = { env: input.context.io.env, files: nodeConfigFiles };
+    const judging = { sources, now: new Date(now).toISOString() };
+    diagnostics.push(...(await checkClientKeys(desired, judging)));
     diagnostics.push(...unpriced.map((one) => unpricedWarning(one, server.limits.unpriced)));
   }
   if (input.flags.on('online') && config !== undefined) {
