@@ -36,6 +36,7 @@ describe('flags of create and update', () => {
     );
     expect(secrets.map(({ spec }) => [spec.name, spec.value])).toEqual([
       ['api-key', 'env:NAME'],
+      ['tls.key', 'env:NAME'],
       ['api-key', 'env:NAME'],
       ['value', 'env:NAME'],
       ['value', 'env:NAME'],
