@@ -49,6 +49,8 @@ export interface ExchangeDeps {
   bodies: ByteBudget;
   /** Called with what no row of the error table foresaw. */
   onBug(thrown: unknown, requestId: string): void;
+  /** Called with every error that is answered. */
+  onRefused?(exchange: HttpExchange, error: GatewayError): void;
 }
 
 /** Message of a client, and the shape in which it is told of errors. */
@@ -85,6 +87,7 @@ export async function answerExchange(
     intake.release();
     const error = toGatewayError(fromStore(thrown));
     if (error.code === 'internal_error') deps.onBug(error.cause ?? error, exchange.id);
+    deps.onRefused?.(exchange, error);
     const body = errorBody(error, envelope, exchange.id);
     return render({ status: error.status, headers: errorHeaders(error), body }, exchange);
   }

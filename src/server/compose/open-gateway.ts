@@ -6,7 +6,6 @@ import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import { lazy } from '../../core/lazy.ts';
 import type { ByteBudget } from '../../core/memory/byte-budget.ts';
-import { createSealer } from '../../core/seal.ts';
 import type { KeyHasher } from '../../core/seal.ts';
 import { createSpools } from '../../core/memory/spool.ts';
 import { createJobs } from '../../jobs/create-jobs.ts';
@@ -33,9 +32,8 @@ import type { ConsoleDeps } from '../console/open-console.ts';
 import { createCors } from '../http/cors.ts';
 import { healthRoutes } from '../routes/health-routes.ts';
 import type { Condition } from '../routes/health-routes.ts';
-import { createIdempotencyRecords } from '../idempotency/records.ts';
+import { namedCalls } from '../idempotency/named-calls.ts';
 import { withIdempotency } from '../idempotency/with-idempotency.ts';
-import type { IdempotencyDeps } from '../idempotency/with-idempotency.ts';
 import { createCallWorkers } from '../idempotency/workers.ts';
 import type { CallWorkers } from '../idempotency/workers.ts';
 import { createFollowers } from './followers.ts';
@@ -59,7 +57,8 @@ import { reasonOf } from './reason-of.ts';
 import { reportStore, tellFailure } from './report-store.ts';
 import type { Programs } from './resolve-programs.ts';
 import type { ProxyRules } from '../../upstream/proxy/proxy-rules.ts';
-import { resourceCarriers } from '../routes/organization-routes.ts';
+import { noteRefused } from '../http/note-refused.ts';
+import type { Refusals } from '../../usage/requests/refusals.ts';
 import { createRequestGuard } from '../http/request-guard.ts';
 import { withTokens } from '../jwt/with-tokens.ts';
 import { createEntrance } from '../http/entrance.ts';
@@ -175,7 +174,7 @@ async function compose(
   );
   schedules.firing.start();
   return {
-    ...openApp(routes, { store, shared, bodies, options, workers }),
+    ...openApp(routes, { store, shared, bodies, options, workers, refusals: inference.refusals }),
     store,
     repository: resources.repository,
     hasher: resources.hasher,
@@ -241,6 +240,7 @@ interface AppParts {
   readonly bodies: ByteBudget;
   readonly options: GatewayOptions;
   readonly workers: CallWorkers;
+  readonly refusals: Pick<Refusals, 'note' | 'has'>;
 }
 
 /** The routes behind what protects them, and the document that describes them. */
@@ -251,13 +251,18 @@ function openApp(
   const { shared, bodies, options } = parts;
   const { definitions } = shared.repository;
   const { publicUrl } = shared;
+  const report = (error: unknown) => tellFailure(options.log, 'an answer was not kept', { error });
   const described = [...routes, ...openApiRoutes({ definitions, routes, publicUrl })];
   const served = {
     ...options,
     bodies,
-    routes: withIdempotency(described, { ...shared, ...namedCalls(parts) }),
+    routes: withIdempotency(described, {
+      ...shared,
+      ...namedCalls({ ...options, ...parts, report }),
+    }),
     ...protections(options.config),
     onBug: reportTo(options.log),
+    onRefused: noteRefused(parts.refusals),
   };
   return {
     app: createApp(served),
@@ -313,26 +318,6 @@ function sharedParts(
     interactionWaitMs: config.limits.interactionWaitMs,
     resultsKeptMs: config.retention.results,
     catalog: () => resources.catalog.current(),
-  };
-}
-
-/** Parts on which named calls stand (`Idempotency-Key`). */
-function namedCalls({
-  store,
-  workers,
-  options,
-}: AppParts): Pick<IdempotencyDeps, 'clock' | 'carriers' | 'records'> {
-  const { clock, config, log, masterKeys } = options;
-  return {
-    clock,
-    carriers: resourceCarriers(config.compat),
-    records: createIdempotencyRecords({
-      store,
-      clock,
-      workers,
-      sealer: createSealer(masterKeys),
-      report: (error) => tellFailure(log, 'an answer was not kept', { error }),
-    }),
   };
 }
 

@@ -42,6 +42,7 @@ export interface InferencePartsOptions extends Pick<
 export interface InferenceParts {
   readonly deps: InferenceDeps;
   readonly charges: Charges;
+  readonly refusals: Pick<Refusals, 'note' | 'has'>;
   readonly transportToApi: Transports['transportToApi'];
   /** Ends open streams in their own protocol. */
   endStreams(): void;
@@ -110,6 +111,7 @@ export async function openInference(
       active,
       onBug,
     },
+    refusals,
     charges: createCharges({
       store,
       observe(charge, id) {

@@ -52,6 +52,8 @@ export interface RefusalsDeps {
 
 export interface Refusals {
   note(refusal: Refusal): void;
+  /** True where a refusal was noted that tells of this very error. */
+  has(told: GatewayError): boolean;
   /** Resolves when everything noted so far is written, or was refused by the store. */
   drain(): Promise<void>;
   close(): Promise<void>;
@@ -71,6 +73,7 @@ export function createRefusals(deps: RefusalsDeps): Refusals {
   const sample = createSample(deps);
   let waiting: [id: string, row: EndRow][] = [];
   let writing: Promise<void> | undefined;
+  const noted = new WeakSet<GatewayError>();
 
   const write = async (): Promise<void> => {
     while (waiting.length > 0) {
@@ -86,7 +89,9 @@ export function createRefusals(deps: RefusalsDeps): Refusals {
     writing = undefined;
   };
   return {
+    has: (told) => noted.has(told),
     note(refusal) {
+      noted.add(refusal.told);
       deps.count(refusal.cause.code);
       if (!refusal.payer && !sample.takes()) return;
       const principal = refusal.payer ?? NOBODY;
