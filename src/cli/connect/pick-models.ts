@@ -6,13 +6,21 @@ import type { Tool } from './tool.ts';
 /** A list in a tool's settings is for people to choose from. */
 const MAX_LISTED = 100;
 
+/** Names of the models that tools of a protocol are made for. */
+const FAMILIES: Readonly<Partial<Record<Tool['protocol'], RegExp>>> = {
+  messages: /claude/,
+  responses: /gpt|codex/,
+  'generate-content': /gemini/,
+};
+
 export interface PickedModels {
   readonly model: string;
   readonly models: readonly string[];
 }
 
 /**
- * The model that was named, else the first one that answers in the tool's protocol, and all of those.
+ * The model that was named, else the first one that answers in the tool's protocol, and all of those:
+ * models that the tool is made for before others, scripted ones last.
  * Throws `no_model` (exit 1) when there is none.
  */
 export async function pickModels(
@@ -26,12 +34,18 @@ export async function pickModels(
   const rows = await client.models.table({}, context.signal);
   const fitting = rows
     .filter(({ protocols }) => protocols === undefined || protocols.includes(tool.protocol))
-    .map(({ id }) => id);
+    .map(({ id }) => id)
+    .toSorted((one, other) => rankOf(one, tool) - rankOf(other, tool));
   const model = named ?? fitting[0];
   if (model === undefined) throw noModel(tool, rows.length);
   if (named !== undefined && !rows.some(({ id }) => id === named))
     context.output.warn(`the gateway lists no model ${named}; \`gateway models list\` shows them`);
   return { model, models: [...new Set([model, ...fitting])].slice(0, MAX_LISTED) };
+}
+
+function rankOf(id: string, { protocol }: Tool): number {
+  if (id.startsWith('mock/')) return 2;
+  return FAMILIES[protocol]?.test(id) ? 0 : 1;
 }
 
 function noModel({ title, protocol }: Tool, listed: number): CliError {

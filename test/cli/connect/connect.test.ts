@@ -19,6 +19,7 @@ const model = (id: string) => ({
   protocols: PROTOCOLS,
 });
 
+let listed: string[];
 let server: FakeServer;
 let home: string;
 /** Scopes of the user's key. */
@@ -29,6 +30,7 @@ let names: Set<string>;
 beforeEach(async () => {
   home = await emptyDirectory();
   scopes = ['admin'];
+  listed = ['acme/fast', 'acme/slow'];
   names = new Set();
   server = await startFakeServer(gateway);
 });
@@ -38,7 +40,7 @@ const gateway: Handler = ({ path, body, headers }) => {
   if (path.startsWith('/v1/models'))
     return {
       status: 200,
-      body: { object: 'list', data: [model('acme/fast'), model('acme/slow')] },
+      body: { object: 'list', data: listed.map(model) },
     };
   if (path.startsWith('/v1/account/key')) {
     const isMade = headers['authorization'] === `Bearer ${MADE}`;
@@ -67,6 +69,22 @@ const connect = (...words: string[]) =>
   });
 
 const filesOf = (recipe: { files: { path: string; content: string }[] }) => recipe.files;
+
+it.each([
+  ['claude', 'ANTHROPIC_MODEL', 'b/claude-x'],
+  ['codex', undefined, 'c/gpt-x'],
+  ['gemini', 'GEMINI_MODEL', 'd/gemini-x'],
+  ['aider', undefined, 'a/first'],
+])(
+  '%s starts with a model that it is made for, and never with the mock',
+  async (tool, _, model) => {
+    listed = ['mock/echo', 'a/first', 'b/claude-x', 'c/gpt-x', 'd/gemini-x'];
+    const { stdout } = await connect(tool);
+    expect(stdout).toContain(model);
+    const first = listed.map((id) => [stdout.indexOf(id), id]).filter(([at]) => Number(at) >= 0);
+    expect(first.toSorted((a, b) => Number(a[0]) - Number(b[0]))[0]?.[1]).toBe(model);
+  },
+);
 
 describe('without a flag', () => {
   it('lists the tools', async () => {
