@@ -60,13 +60,17 @@ describe('what a token says', () => {
     });
   });
 
-  it.each([{ rpm: 0 }, { rpm: -1 }, { rpm: 'all' }, { rpm: [1] }, { rpm: true }, { rpm: Number.NaN }])(
-    'lifts no limit by %o',
-    (claims) => {
-      const asked = issuer({ limits: { rpm_cap: { claim: 'rpm' } } });
-      expect(readIdentity({ sub: 'a', ...claims }, asked)).toBeUndefined();
-    },
-  );
+  it.each([
+    { rpm: 0 },
+    { rpm: -1 },
+    { rpm: 'all' },
+    { rpm: [1] },
+    { rpm: true },
+    { rpm: Number.NaN },
+  ])('lifts no limit by %o', (claims) => {
+    const asked = issuer({ limits: { rpm_cap: { claim: 'rpm' } } });
+    expect(readIdentity({ sub: 'a', ...claims }, asked)).toBeUndefined();
+  });
 
   it.each([
     {},
