@@ -15,6 +15,8 @@ export const ERRORS = {
     message: 'not signed in to the console, or no longer: sign in again',
   },
   console_refused: { status: 403, message: 'the console takes calls of its own pages alone' },
+  sso_refused: { status: 403, message: 'the sign-in was refused' },
+  sso_unavailable: { status: 502, message: 'the identity provider does not answer as it should' },
   host_not_allowed: { status: 403, message: 'host not allowed' },
   key_rate_limited: { status: 429, message: 'API key rate limit exceeded' },
   global_rate_limited: { status: 429, message: 'global rate limit exceeded' },

@@ -37,6 +37,9 @@ const NEEDS: readonly (readonly [route: RegExp, need: Need])[] = [
   [/^\w+ \/v1\/(deployments|deployment_runs)(\/|$)/, 'deployments'],
   [/^\w+ \/v1\/credentials(\/|$)/, 'credentials'],
   [/^\w+ \/v1\/skills(\/|$)/, 'skills'],
+  // Who signs in has no key yet.
+  [/^(GET \/v1\/account\/sso|POST \/v1\/account\/sso\/(device|key))$/, 'none'],
+  [/^DELETE \/v1\/account\/sso\/key$/, 'any'],
   [/^GET \/v1\/account\/key$/, 'any'],
   [/^GET \/v1\/account\/(balance|usage|budgets|executions)(\/|$)/, 'account'],
   [/^GET \/v1\/tasks(\/|$)/, 'account'],

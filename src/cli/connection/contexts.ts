@@ -14,6 +14,8 @@ export interface Context {
   readonly keyName: string | null;
   /** Absent after a logout. */
   readonly apiKey: string | null;
+  /** True where the key came from a sign-in at the provider and ends with a logout. Default false. */
+  readonly isSignIn?: boolean;
 }
 
 export interface Contexts {
@@ -54,12 +56,13 @@ export async function writeContexts(env: CliIo['env'], contexts: Contexts): Prom
   const file = {
     version: 1,
     current: contexts.current,
-    contexts: contexts.list.map(({ name, server, organization, keyName, apiKey }) => ({
+    contexts: contexts.list.map(({ name, server, organization, keyName, apiKey, isSignIn }) => ({
       name,
       server,
       organization,
       key_name: keyName,
       api_key: apiKey,
+      ...(isSignIn && { sso: true }),
     })),
   };
   await writePrivateFile(path, stringify(file)).catch((cause: unknown) => {
@@ -131,6 +134,7 @@ function toContext(entry: unknown): Context | undefined {
     organization: textOrNull(entry['organization']),
     keyName: textOrNull(entry['key_name']),
     apiKey: textOrNull(entry['api_key']),
+    ...(entry['sso'] === true && { isSignIn: true }),
   };
 }
 

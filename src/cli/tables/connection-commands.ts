@@ -8,21 +8,33 @@ export const CONNECTION_COMMANDS: readonly CommandSpec[] = [
     name: 'login',
     summary: 'Store the key for a gateway',
     description:
-      'Reads the key from --api-key-file, from stdin, or hidden from the terminal, and checks it with the gateway. Stores both as a context, which commands use from then on, in contexts.yaml of the configuration directory, readable only by you.',
+      'Reads the key from --api-key-file, from stdin, or hidden from the terminal, and checks it with the gateway. With --sso you sign in at the identity provider of the gateway (server.sso) and get a key of your own that lasts for a while. Stores both as a context, which commands use from then on, in contexts.yaml of the configuration directory, readable only by you.',
     examples: [
       { command: 'gateway login https://gateway.example', note: 'Prompt for the key' },
       {
         command: 'gateway login https://gateway.example --context prod < key',
         note: 'With a name, and the key from a pipe',
       },
+      { command: 'gateway login https://gateway.example --sso', note: 'As a person, by browser' },
     ],
     args: [{ name: 'url', description: 'Address of the gateway (default: from the context)' }],
+    flags: [
+      { name: 'sso', type: 'boolean', description: 'Sign in at the identity provider' },
+      { name: 'no-browser', type: 'boolean', description: 'With --sso: only print the address' },
+      {
+        name: 'organization',
+        type: 'string',
+        value: 'NAME',
+        description: 'With --sso: where to act (default: the first that is mapped)',
+      },
+    ],
     load: () => import('../commands/connection/login.ts'),
   },
   {
     name: 'logout',
     summary: 'Remove the stored key of a context',
-    description: 'The key itself stays valid; `gateway keys revoke` revokes it.',
+    description:
+      'A key that `gateway login --sso` got is revoked, too. Any other stays valid; `gateway keys revoke` revokes it.',
     examples: [
       { command: 'gateway logout', note: 'Of the current context' },
       { command: 'gateway logout --context prod', note: 'Of another context' },

@@ -9,6 +9,7 @@ import { secretRefs } from './secrets.ts';
 const SERVER_SECRETS: readonly Path[] = [
   ['server', 'secrets', 'master_key'],
   ['server', 'secrets', 'previous_keys'],
+  ['server', 'sso', 'client_secret'],
 ];
 
 /**

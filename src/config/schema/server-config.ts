@@ -70,6 +70,8 @@ export interface ServerConfig {
   metrics: { listen: { host: string; port: number } | null };
   /** `enabled` null: on a loopback address, and on an address of its own. */
   console: { enabled: boolean | null; listen: { host: string; port: number } | null };
+  /** Single sign-on of people; null: there is none. */
+  sso: SsoConfig | null;
   /** Addresses that callers may reach beside the public network. */
   outbound: { allow: string[] };
   /** Media that the gateway or a provider keeps for clients. */
@@ -101,6 +103,14 @@ export interface ServerConfig {
   /** Issuers whose tokens count as keys. */
   jwt: { issuers: readonly JwtIssuer[] };
   workers: number;
+}
+
+type SsoSettings = NonNullable<ServerSettings['sso']>;
+
+/** The OpenID provider that people sign in with; `lifetime` in milliseconds. */
+export interface SsoConfig extends Omit<SsoSettings, 'client_secret'> {
+  /** Resolved where the gateway starts. */
+  client_secret?: SecretRef | undefined;
 }
 
 /** Mails of alerts; without a user nobody signs in. */
@@ -290,6 +300,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     allowedHosts: settings.allowed_hosts,
     metrics: settings.metrics,
     console: settings.console,
+    sso: settings.sso as unknown as ServerConfig['sso'],
     outbound: settings.outbound,
     media: toMediaConfig(media, resolve(directory, media.path ?? resolve(dataDir, 'media'))),
     alerts: {
@@ -297,10 +308,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
       mails: settings.alerts.mails as unknown as ServerConfig['alerts']['mails'],
     },
     notifications: {
-      webhooks: Object.entries(settings.notifications.webhooks).map(([name, webhook]) => ({
-        name,
-        ...webhook,
-      })),
+      webhooks: named(settings.notifications.webhooks),
     },
     compat: {
       resourceXApiKey: settings.compat.resource_x_api_key,
@@ -309,9 +317,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     harnesses: settings.harnesses,
     harnessesInline: settings.harnesses_inline,
     mcpServers: settings.mcp_servers,
-    jwt: {
-      issuers: Object.entries(settings.jwt.issuers).map(([name, issuer]) => ({ name, ...issuer })),
-    },
+    jwt: { issuers: named(settings.jwt.issuers) },
     usage: {
       labels: settings.usage.labels,
       tags: settings.usage.tags,
@@ -365,4 +371,9 @@ function toMediaConfig(media: ServerSettings['media'], path: string): ServerConf
     linkLifetimeMs: media.link_lifetime,
     publicUrl: media.public_url,
   };
+}
+
+/** Members of a mapping, each with its name. */
+function named<T extends object>(members: Readonly<Record<string, T>>): ({ name: string } & T)[] {
+  return Object.entries(members).map(([name, member]) => ({ name, ...member }));
 }

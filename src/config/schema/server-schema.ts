@@ -5,6 +5,7 @@ import { CHAT_FORMATS } from '../../resources/kinds/chat-webhooks.ts';
 import { parseSize } from '../source/size.ts';
 import { alertSettings } from './alert-schema.ts';
 import { jwtSettings } from './jwt-schema.ts';
+import { ssoSettings } from './sso-schema.ts';
 
 const port = z.int().min(0).max(65_535);
 const publicUrl = z
@@ -319,6 +320,10 @@ export const serverSchema = z
       .prefault({})
       .describe('Prometheus metrics.'),
     console: consoleSettings.prefault({}).describe('The console: pages for people at `/console`.'),
+    sso: ssoSettings
+      .nullable()
+      .default(null)
+      .describe('Single sign-on of people: the console and `gateway login --sso`.'),
     outbound: z
       .object({
         allow: texts

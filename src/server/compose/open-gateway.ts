@@ -29,6 +29,9 @@ import type { Front } from '../console/console-front.ts';
 import { isConsoleServed } from '../console/is-console-served.ts';
 import { createKeyTickets } from '../console/key-tickets.ts';
 import type { ConsoleDeps } from '../console/open-console.ts';
+import { openSso } from '../sso/open-sso.ts';
+import type { SsoSettings } from '../sso/provider.ts';
+import { endedWithMapping } from '../sso/roles.ts';
 import { createCors } from '../http/cors.ts';
 import { healthRoutes } from '../routes/health-routes.ts';
 import type { Condition } from '../routes/health-routes.ts';
@@ -83,6 +86,8 @@ export interface GatewayOptions extends ResourcesOptions {
   programs: Programs;
   /** Mails that tell of alerts. */
   mails: readonly MailTarget[];
+  /** Single sign-on of people. Default none. */
+  ssoSettings?: SsoSettings | undefined;
   /** Variables of this process, of which harnesses get little. */
   environment: Readonly<Record<string, string | undefined>>;
   /** Proxies of everything outbound. Default none. */
@@ -283,10 +288,12 @@ function openFront(deps: ConsoleDeps, config: ServerConfig): Front | undefined {
 /** Parts that nearly everything that is served needs. */
 function sharedParts(
   store: Store,
-  { clock, config, ids, log, proxies }: GatewayOptions,
+  { clock, config, ids, log, ssoSettings: settings, proxies }: GatewayOptions,
   { resources, usage }: { resources: LiveResources; usage: LiveUsage },
 ) {
   const tickets = createKeyTickets();
+  const known = { ...resources, clock, log, proxies };
+  const lookup = withTokens(createKeyLookup({ ...known, tickets }), { ...known, ...config.jwt });
   return {
     store,
     repository: resources.repository,
@@ -301,13 +308,8 @@ function sharedParts(
     onFollowError: (error: unknown) =>
       tellFailure(log, 'requests could not be followed', { error }),
     requestTimeoutMs: config.limits.requestTimeoutMs,
-    lookup: withTokens(createKeyLookup({ ...resources, tickets, clock }), {
-      ...resources,
-      ...config.jwt,
-      clock,
-      log,
-      proxies,
-    }),
+    lookup: endedWithMapping(lookup, settings),
+    sso: settings && openSso({ ...resources, settings, config, proxies, clock }),
     valueOf: createValueLookup({ ...resources, tickets }),
     rates: usage.rates,
     concurrency: usage.concurrency,

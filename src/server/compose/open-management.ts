@@ -13,13 +13,15 @@ import {
   PRICE_ROUTES,
   REPORT_ROUTES,
   REQUEST_STREAM_ROUTES,
+  SSO_ROUTES,
 } from '../routes/outlines.ts';
+import type { SsoHandlersDeps } from '../sso/sso-handlers.ts';
 import type { RequestStreamsDeps } from '../routes/request-streams.ts';
 import { ownKeyRoute } from '../routes/own-key-route.ts';
 
 /** The ways to see and change resources and accounts; what serves them is loaded at the first use. */
 export function managementRoutes(
-  deps: AdminDeps & AccountRoutesDeps & LinkDeps & RequestStreamsDeps,
+  deps: AdminDeps & AccountRoutesDeps & LinkDeps & RequestStreamsDeps & SsoHandlersDeps,
 ): RouteSpec[] {
   const { definitions } = deps.repository;
   const kinds = lazy('the API of resources', async () => {
@@ -50,10 +52,15 @@ export function managementRoutes(
     const { requestStreamHandlers } = await import('../routes/request-streams.ts');
     return requestStreamHandlers(deps);
   });
+  const sso = lazy('single sign-on', async () => {
+    const { ssoHandlers } = await import('../sso/sso-handlers.ts');
+    return ssoHandlers(deps);
+  });
   return [
     ...lazyRoutes(organizationKindRoutes(definitions), kinds),
     ...lazyRoutes(ACCOUNT_ROUTES, accounts),
     ownKeyRoute(deps),
+    ...lazyRoutes(SSO_ROUTES, sso),
     ...lazyRoutes(adminKindRoutes(definitions), async () => (await admin()).kinds),
     ...lazyRoutes(REPORT_ROUTES, async () => (await admin()).reports),
     ...lazyRoutes(REQUEST_STREAM_ROUTES, streams),

@@ -3,6 +3,7 @@ import { SecretRef } from '../../config/objects/references.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { HarnessProgram } from '../../runtime/harness/harness-program.ts';
 import type { StdioServer } from '../../runtime/tools/mcp-transport.ts';
+import type { SsoSettings } from '../sso/provider.ts';
 
 /** The programs that the operator declared, by name, ready to be started: nothing else is ever run. */
 export interface Programs {
@@ -39,6 +40,16 @@ export function resolveMails(
     return { name, to, from, smtp: { ...server, ...(auth && { auth }) } };
   });
   return Promise.all(entries);
+}
+
+/** Single sign-on with the secret of the client; undefined where there is none. Rejects as above. */
+export async function resolveSso(
+  { sso }: Pick<ServerConfig, 'sso'>,
+  resolve: (reference: SecretRef) => Promise<string>,
+): Promise<SsoSettings | undefined> {
+  if (!sso) return undefined;
+  const { client_secret: reference, ...settings } = sso;
+  return { ...settings, clientSecret: reference && (await resolve(reference)) };
 }
 
 async function resolveAll(

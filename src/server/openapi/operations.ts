@@ -151,6 +151,19 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
     answer: schemaRef('WebhookDelivery'),
   },
   'GET /v1/account/key': read('Read whom the gateway takes the key for', 'OwnKey'),
+  'GET /v1/account/sso': read('Read with which provider people sign in', 'Sso'),
+  'POST /v1/account/sso/device': {
+    summary: 'Begin the sign-in of a person',
+    status: 201,
+    body: schemaRef('EmptyBody'),
+    bodyOptional: true,
+    answer: schemaRef('SsoDevice'),
+  },
+  'POST /v1/account/sso/key': {
+    ...ask('Take the key of a person who signed in', 'SsoKeyRequest', 'SsoKey'),
+    status: [201, 202],
+  },
+  'DELETE /v1/account/sso/key': { summary: 'End the key of a sign-in', status: 204 },
   'GET /v1/account/balance': read('Read the balance', 'Balance'),
   'GET /v1/account/usage': {
     ...page('Read sums of use', 'UsageRow'),

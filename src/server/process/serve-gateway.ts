@@ -21,7 +21,7 @@ import type { Listener } from '../http/listen.ts';
 import { loadMasterKeys } from './master-key.ts';
 import { openGateway } from '../compose/open-gateway.ts';
 import type { Gateway, GatewayOptions } from '../compose/open-gateway.ts';
-import { resolveMails, resolvePrograms } from '../compose/resolve-programs.ts';
+import { resolveMails, resolveSso, resolvePrograms } from '../compose/resolve-programs.ts';
 
 export interface ServeDeps extends Pick<GatewayOptions, 'openStore'> {
   clock: Clock;
@@ -43,6 +43,7 @@ export async function openConfigured(
     firstContentSet: origins.has('timeouts.first_content'),
     programs: await resolvePrograms(server, resolve),
     mails: await resolveMails(server, resolve),
+    ssoSettings: await resolveSso(server, resolve),
     environment: sources.env,
     proxies: createProxyRules(sources.env),
     masterKeys,

@@ -104,6 +104,13 @@ export const REQUEST_STREAM_ROUTES = toOutline({
 /** Links that sign a browser in to the console, for keys with the scope `admin`. */
 export const CONSOLE_ROUTES = toOutline({ '/admin/v1/console/links': { POST: 'createLink' } });
 
+/** Sign-in of people by the OpenID provider, for anybody: there is no key yet. */
+export const SSO_ROUTES = toOutline({
+  '/v1/account/sso': { GET: 'tellSso' },
+  '/v1/account/sso/device': { POST: 'startDevice' },
+  '/v1/account/sso/key': { POST: 'takeKey', DELETE: 'endKey' },
+});
+
 /** Findings and plans for files of configuration, for keys with the scope `admin`. */
 export const CONFIGURATION_ROUTES = toOutline({
   '/admin/v1/configuration/plan': { POST: 'planFiles' },

@@ -6,7 +6,8 @@ import type { Target } from './route-targets.ts';
 const ROUTES: readonly (readonly [route: RegExp, use: Use | 'none'])[] = [
   [/^GET \/(healthz|readyz|(admin\/)?openapi\.json)$/, 'none'],
   [/^GET \/v1\/assets\/[^/]+\/content$/, 'none'],
-  [/^GET \/v1\/account\/key$/, 'self'],
+  [/^(GET \/v1\/account\/sso|POST \/v1\/account\/sso\/(device|key))$/, 'none'],
+  [/^(GET \/v1\/account\/key|DELETE \/v1\/account\/sso\/key)$/, 'self'],
   [/^POST \/admin\/v1\/console\/links$/, 'self'],
   [/^GET \/v1\/account\/(balance|usage|budgets)$/, 'costs'],
   [/^GET \/admin\/v1\/(usage|spending|budgets|prices)(\/|$)/, 'costs'],

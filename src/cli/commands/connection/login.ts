@@ -13,16 +13,26 @@ import {
 import { readOwnKey } from '../../connection/own-key.ts';
 
 export const run: CommandRun = async (input) => {
-  const { context } = input;
+  const { context, flags } = input;
+  const isSso = flags.on('sso');
+  if (!isSso && flags.text('organization') !== undefined)
+    throw usageError('--organization goes with --sso alone', 'a key has its organization');
   const server = await serverOf(input);
   const name = contextName(context.globals.text('context'), server);
   if (new URL(server).protocol === 'http:' && !isLoopback(server))
     context.output.warn(`${server} is not encrypted: others on the network can read the key`);
-  const apiKey = await readKey(server, context);
+  const apiKey = await (isSso ? signIn(server, input) : readKey(server, context));
   const client = await context.connectTo({ server, apiKey });
   const key = await readOwnKey(client, context.signal);
   const organization = key.organization.name;
-  const entry = { name, server, organization, keyName: key.name, apiKey };
+  const entry = {
+    name,
+    server,
+    organization,
+    keyName: key.name,
+    apiKey,
+    ...(isSso && { isSignIn: true }),
+  };
   const contexts = withContext(await readContexts(context.io.env), entry);
   const file = await writeContexts(context.io.env, { ...contexts, current: name });
   return {
@@ -50,6 +60,12 @@ async function serverOf({ args, context }: CommandInput): Promise<string> {
   const known = list.find((one) => one.name === name)?.server ?? globals.text('server');
   if (known !== undefined) return normaliseServer(known);
   throw usageError('the address of the gateway is missing', `gateway login URL --context ${name}`);
+}
+
+/** Loaded by those alone who sign in so. */
+async function signIn(server: string, input: CommandInput): Promise<string> {
+  const { signInWithProvider } = await import('../../connection/sso-login.ts');
+  return signInWithProvider(server, input);
 }
 
 /** From --api-key-file, else stdin, else whoever sits at the terminal. */
