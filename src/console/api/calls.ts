@@ -30,6 +30,7 @@ export const CALLS = [
   'GET /v1/account/executions',
   'GET /v1/account/executions/events',
   'GET /v1/account/executions/{id}',
+  'GET /v1/account/sso',
   'GET /v1/account/usage',
   'GET /v1/agents',
   'POST /v1/chat/completions',

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { ConsoleSession } from '../api/views.ts';
 import { Icon } from '../parts/parts.tsx';
 import { toApiError } from '../parts/load.ts';
@@ -11,6 +12,14 @@ export function SignIn() {
   const key = useSignal('');
   const isBusy = useSignal(false);
   const problem = useSignal('');
+  const provider = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    api.json<{ issuer: string | null }>('/v1/account/sso').then(
+      ({ issuer }) => (provider.value = issuer === null ? undefined : new URL(issuer).host),
+      // Without an answer the key is the way.
+      () => undefined,
+    );
+  }, []);
   const signIn = async (): Promise<void> => {
     isBusy.value = true;
     problem.value = '';
@@ -56,6 +65,11 @@ export function SignIn() {
         <button class="button main" type="submit" disabled={isBusy.value}>
           {isBusy.value ? 'Signing in' : 'Sign in'}
         </button>
+        {provider.value !== undefined && (
+          <a class="button" href="/console/sso">
+            Sign in with {provider.value}
+          </a>
+        )}
         <p class="dim">
           Without a key at hand: <code>gateway console</code> opens this page signed in. The key is
           sent once and kept in no storage of the browser.

@@ -12,11 +12,18 @@ import { openConsoleFiles } from './console-files.ts';
 import { CONSOLE_PATH } from './console-front.ts';
 import type { ConsoleServer } from './console-front.ts';
 import { createConsoleSessions } from './console-sessions.ts';
+import { createConsoleSignIn, SSO_PATH } from '../sso/console-sign-in.ts';
+import type { ConsoleSignInDeps } from '../sso/console-sign-in.ts';
+import { viewOf } from '../sso/sso-handlers.ts';
+import { isByTls } from './same-origin.ts';
 import { createSignInAudit } from './sign-in-audit.ts';
 import { OpenStreams } from './open-streams.ts';
 
 export interface ConsoleDeps
   extends Omit<ConsoleApiDeps, 'sessions' | 'signInAudit'>, ExchangeDeps {
+  readonly sso: ConsoleSignInDeps['sso'];
+  readonly masterKeys: ConsoleSignInDeps['masterKeys'];
+  readonly publicUrl?: string | undefined;
   readonly store: Pick<Store, 'get' | 'commit'>;
   readonly clock: Clock;
   /** Refuses hosts and origins that may not reach the gateway. */
@@ -28,6 +35,8 @@ export interface ConsoleDeps
 const API = `${CONSOLE_PATH}/api`;
 /** Places of the API below {@link API}, with the paths that they have without it. */
 const HANDED_ON = /^\/(v1|v1beta|admin\/v1)\//;
+/** Answered without a session: whoever asks is about to sign in. */
+const PROVIDER = '/v1/account/sso';
 /** Headers by which a page could speak for another key. */
 const FOREIGN = ['cookie', 'x-api-key', 'x-native-api-key', 'x-goog-api-key', CSRF_HEADER];
 /** Milliseconds: work that a call left behind may look at its key once more. */
@@ -43,11 +52,19 @@ export async function openConsole(deps: ConsoleDeps): Promise<ConsoleServer> {
   const signInAudit = createSignInAudit({ audit: deps.repository.audit, clock: deps.clock });
   const api = { ...deps, sessions, signInAudit };
   const handleSession = createSessionHandler(api);
+  const signInByProvider = createConsoleSignIn({
+    ...deps,
+    isByTls: ({ request }) =>
+      isByTls(request.headers) || (request.socket as { encrypted?: boolean }).encrypted === true,
+    makeLink: async (key) => (await sessions.makeLink({ key })).link,
+  });
   const handOn = createHandOn(api);
   const handler: Handler = async (exchange) => {
     deps.guard(exchange.request);
     const { path, request } = exchange;
     if (path === `${API}/session`) return handleSession(exchange);
+    if (path === SSO_PATH || path.startsWith(`${SSO_PATH}/`)) return signInByProvider(exchange);
+    if (path === API + PROVIDER) return { status: 200, body: viewOf(deps.sso) };
     if (path === API || path.startsWith(`${API}/`))
       throw new GatewayError('not_found', { message: 'the console has no such path' });
     if (!['GET', 'HEAD'].includes(request.method ?? ''))
@@ -56,7 +73,8 @@ export async function openConsole(deps: ConsoleDeps): Promise<ConsoleServer> {
   };
   return async (request, response, serve) => {
     const target = (request.url ?? '').slice(API.length);
-    const isHandedOn = request.url?.startsWith(API) === true && HANDED_ON.test(target);
+    const isHandedOn =
+      request.url?.startsWith(API) === true && target !== PROVIDER && HANDED_ON.test(target);
     const arrival = { request, response, envelope: 'resource' } as const;
     if (!isHandedOn) return answerInFront(arrival, handler, deps);
     try {

@@ -47,8 +47,7 @@ export function ssoHandlers(deps: SsoHandlersDeps): HandlersOf<typeof SSO_ROUTES
     // Null where there is none, which is no failure.
     tellSso: async () => {
       await admitToPlatform(rates, 'refused');
-      const { issuer = null, client_id = null } = sso?.settings ?? {};
-      return { status: 200, body: { type: 'sso', issuer, client_id } };
+      return { status: 200, body: viewOf(sso) };
     },
     startDevice: forAnybody(async (_exchange, { provider }) => ({
       status: 201,
@@ -78,6 +77,12 @@ export function ssoHandlers(deps: SsoHandlersDeps): HandlersOf<typeof SSO_ROUTES
     }),
     endKey: (exchange) => endKey(exchange, deps),
   };
+}
+
+/** What anybody may know of the provider; null where there is none. */
+export function viewOf(sso: Sso | undefined): object {
+  const { issuer = null, client_id = null } = sso?.settings ?? {};
+  return { type: 'sso', issuer, client_id };
 }
 
 /** Revokes the key of a person that it is called with; keys that nobody signed in for stay. */
