@@ -148,19 +148,23 @@ interface SignedIn {
 
 /** A wrong key counts as it does everywhere. */
 async function admitKey(key: string, deps: ConsoleApiDeps): Promise<SignedIn> {
-  const { principal, leave } = await admit(key, SELF, deps);
-  leave();
-  const value = deps.valueOf(key);
+  const signedIn = await admitWord(key, deps);
   // The token of an issuer would be over long before its session.
-  if (value === undefined) throw new GatewayError('invalid_api_key');
-  return { principal, value };
+  if (signedIn.value === undefined) throw new GatewayError('invalid_api_key');
+  return signedIn;
+}
+
+async function admitWord(word: string, deps: ConsoleApiDeps): Promise<SignedIn> {
+  const { principal, leave } = await admit(word, SELF, deps);
+  leave();
+  return { principal, value: deps.valueOf(word) };
 }
 
 async function admitLink(link: string, deps: ConsoleApiDeps): Promise<SignedIn> {
   const holder = await deps.sessions.takeLink(link);
   if (holder) {
     const ticket = deps.tickets.issue(holder);
-    return admitKey(ticket.word, deps).finally(() => ticket.end());
+    return admitWord(ticket.word, deps).finally(() => ticket.end());
   }
   await admitToPlatform(deps.rates, 'refused');
   const message = 'the link was used, or is too old; get another with: gateway console';
