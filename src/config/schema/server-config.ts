@@ -163,7 +163,7 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
   'listen.port': 'GATEWAY_PORT',
   'secrets.master_key': 'GATEWAY_MASTER_KEY',
 };
-const SECRET_SETTINGS = ['secrets.master_key', 'secrets.previous_keys'];
+const SECRET_SETTINGS = ['secrets.master_key', 'secrets.previous_keys', 'sso.client_secret'];
 
 /** Every setting of the `server` section that a `GATEWAY_*` variable or a flag can give. */
 export function serverSettings(): ServerSetting[] {
@@ -263,8 +263,13 @@ function leaves(schema: z.core.$ZodType, path: readonly string[] = [], told = ''
   if (def.type === 'object') {
     return Object.entries(def.shape).flatMap(([name, inner]) => leaves(inner, [...path, name]));
   }
-  if (def.type === 'record') return [];
+  if (def.type === 'record' || isListOfObjects(def)) return [];
   return [{ path: path.join('.'), description, isList: def.type === 'array' }];
+}
+
+/** No text stands for one. */
+function isListOfObjects(def: z.core.$ZodTypes['_zod']['def']): boolean {
+  return def.type === 'array' && (def.element as z.core.$ZodTypes)._zod.def.type === 'object';
 }
 
 /** Numbers are made faster than other values. */

@@ -60,6 +60,7 @@ describe('resolveServerConfig', () => {
       harnessesInline: false,
       mcpServers: {},
       jwt: { issuers: [] },
+      sso: null,
       outbound: { allow: [] },
       media: {
         provider: null,
