@@ -65,8 +65,9 @@ export function SignIn() {
         <button class="button main" type="submit" disabled={isBusy.value}>
           {isBusy.value ? 'Signing in' : 'Sign in'}
         </button>
+        {/* The router leaves links of a target to the browser. */}
         {provider.value !== undefined && (
-          <a class="button" href="/console/sso">
+          <a class="button" href="/console/sso" target="_top">
             Sign in with {provider.value}
           </a>
         )}

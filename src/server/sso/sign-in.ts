@@ -44,7 +44,7 @@ const NAME_BYTES = 4;
 const EVERYWHERE = { organization: null };
 
 /**
- * Makes the key that a person acts with, in one commit with the entries that tell of it in the audit log.
+ * Makes the key that a person acts with, and notes the sign-in in the audit log.
  * Rejects with `sso_refused` for a person of no mapped group, which is audited too.
  */
 export async function signInPerson(

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifies } from '../../requirements.ts';
 import { BINARY, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { CLIENT_ID, CLIENT_SECRET, signInAs, startIdentityProvider } from './identity-provider.ts';
@@ -93,20 +94,26 @@ describe('sign-in of a person by the device flow', { timeout: 120_000 }, () => {
     return /api_key: (\S+)/.exec(file)?.[1] ?? '';
   }
 
-  it('gives a key with the role of the group, kept for its owner alone, which a logout ends', async () => {
-    const { home, code, err } = await login('ada');
-    expect(code, err).toBe(0);
-    const { mode } = await stat(join(home, 'gateway', 'contexts.yaml'));
-    expect(mode & 0o777).toBe(0o600);
-    const key = await keyIn(home);
-    const own = await gateway.call('GET', '/v1/account/key', { key });
-    expect(own.body).toMatchObject({ role: 'operator', organization: { name: 'team-a' } });
-    expect(own.body.name).toMatch(/^ada@example\.com /);
-    const { code: left, err: why } = await run(['logout'], { home });
-    expect(left, why).toBe(0);
-    const over = await gateway.call('GET', '/v1/account/key', { key });
-    expect(over).toMatchObject({ status: 401, body: { error: 'API key has been revoked' } });
-  });
+  it(
+    verifies(
+      'sso.login',
+      'gives a key with the role of the group, kept for its owner alone, which a logout ends',
+    ),
+    async () => {
+      const { home, code, err } = await login('ada');
+      expect(code, err).toBe(0);
+      const { mode } = await stat(join(home, 'gateway', 'contexts.yaml'));
+      expect(mode & 0o777).toBe(0o600);
+      const key = await keyIn(home);
+      const own = await gateway.call('GET', '/v1/account/key', { key });
+      expect(own.body).toMatchObject({ role: 'operator', organization: { name: 'team-a' } });
+      expect(own.body.name).toMatch(/^ada@example\.com /);
+      const { code: left, err: why } = await run(['logout'], { home });
+      expect(left, why).toBe(0);
+      const over = await gateway.call('GET', '/v1/account/key', { key });
+      expect(over).toMatchObject({ status: 401, body: { error: 'API key has been revoked' } });
+    },
+  );
 
   it('takes the first mapping that fits, or that of the organization that is named', async () => {
     const first = await login('bo');
