@@ -180,6 +180,7 @@ const FREE: ReadonlySet<string> = new Set([
   'external_id',
   'latest_version_id',
   'deployment_id',
+  'client_id',
 ]);
 
 /** What of the owner's is in an answer. */
