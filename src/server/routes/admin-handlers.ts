@@ -3,6 +3,7 @@ import { verifyAudit } from '../../audit/verify-audit.ts';
 import { allows } from '../../core/access.ts';
 import type { Use } from '../../core/access.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import { TurnQueue } from '../../core/turn-queue.ts';
 import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
 import { createResourceHandler } from '../../resources/store/handlers.ts';
@@ -46,7 +47,8 @@ export interface AdminDeps
 export function adminKindHandlers(deps: AdminDeps): Readonly<Record<string, Handler>> {
   const { repository, spools, maxBodyBytes, resourceValues } = deps;
   const bodies = { spools, maxBodyBytes, resourceValues };
-  const writes = new TurnQueue({ clock: deps.clock, others: () => deps.active.begun });
+  // Turns of the event loop take real time, whatever clock the gateway goes by.
+  const writes = new TurnQueue({ clock: systemClock, others: () => deps.active.begun });
   const toHandler = (definition: ResourceDefinition): Handler => {
     const handle = createResourceHandler(definition, repository);
     const use = (exchange: HttpExchange): Use => kindUse(definition, definition.path, exchange);
