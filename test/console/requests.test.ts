@@ -111,6 +111,8 @@ describe.skipIf(BROWSER === undefined)('the Requests page', () => {
       await visitor.page.goto(`${counter.url}/console/costs`);
       await visitor.page.locator('dl.totals').waitFor();
       await expect.poll(() => counter.open()).toBe(0);
+      // A page that is left asks for nothing more.
+      await visitor.page.goto('about:blank');
       counter.asked.length = 0;
       await visitor.page.goto(`${counter.url}/console/requests`);
       await visitor.page.getByText('live', { exact: true }).waitFor();
