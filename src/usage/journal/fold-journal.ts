@@ -4,9 +4,10 @@ import type { Store } from '../../store/store.ts';
 import { createDeadFence, WorkerWoke } from '../ledger/fence.ts';
 import { JobQueue } from '../ledger/job-queue.ts';
 import {
-  createBatch,
   createCall,
   createJob,
+  endedWith,
+  halvesOf,
   limitedScopes,
   payersOf,
 } from '../ledger/ledger-call.ts';
@@ -21,10 +22,8 @@ import type { LedgerState, PlannedWork } from '../ledger/ledger-plan.ts';
 import { createState } from '../ledger/ledger-state.ts';
 import { claimedAfter } from '../rates/claims.ts';
 import { RateWindow } from '../rates/rate-window.ts';
-import { sumsOf } from '../requests/request-row.ts';
 import type { StartRow } from '../requests/request-row.ts';
 import { windowsOf } from '../spend/spend.ts';
-import { vendorOf } from '../sums/totals.ts';
 import type { BeginLine, ClaimLine, JournalCall } from './journal-line.ts';
 import { findSegments, readSegment } from './read-segments.ts';
 import type { NumberedLine } from './read-segments.ts';
@@ -97,8 +96,7 @@ async function commit(batch: Batch, { state, committer }: Writing): Promise<void
   } catch (error) {
     if (!isRefused(error)) throw error;
     // What no store takes is left out alone.
-    if (batch.jobs.length > 1)
-      for (const job of batch.jobs) await commit(createBatch([job]), { state, committer });
+    for (const half of halvesOf(batch)) await commit(half, { state, committer });
   }
 }
 
@@ -121,9 +119,7 @@ async function queueOf(dead: DeadJournal, lines: readonly NumberedLine[]): Promi
       queue.add({ ...createJob('begin', call), number, isPending: true });
     } else {
       const call = calls.get(line.id) ?? toCall(line, line.record[0]);
-      const [, , , , , , , , cost] = line.record;
-      const { record } = line;
-      call.ended = { record, cost, sums: sumsOf(record), vendor: vendorOf(record) };
+      call.ended = endedWith(line.record, call.windows.day);
       queue.add({ ...createJob('settle', call), number });
     }
   }

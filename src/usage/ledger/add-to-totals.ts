@@ -4,7 +4,7 @@ import type { EndRow } from '../requests/request-row.ts';
 import { FacetNames } from '../sums/facet-names.ts';
 import type { FacetDraft } from '../sums/facet-names.ts';
 import { partKey, partsOf } from '../sums/parts.ts';
-import { factsOf, totalsKey, vendorOf } from '../sums/totals.ts';
+import { factsOf, totalsKey } from '../sums/totals.ts';
 
 /**
  * Operations that count records in the sums of their days, in rows that every process may add to: each
@@ -35,9 +35,9 @@ export async function addToTotals(
 }
 
 function keysOf(record: EndRow, writer: string, facets: FacetDraft): Key[] {
-  const facts = factsOf(record[0], vendorOf(record));
+  const facts = factsOf(record);
   const { organization, day, origin } = facts;
-  const digest = facets.digestOf(facts.facets, facts);
+  const digest = facets.digestOf(facts);
   return [
     totalsKey(facts, digest, writer),
     ...partsOf(origin).map((part) => partKey({ ...part, organization, day, writer })),

@@ -1,14 +1,25 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { createBatch } from './ledger-call.ts';
-import type { Batch, Job } from './ledger-call.ts';
+import type { Batch, Job, LedgerCall } from './ledger-call.ts';
+import { scopeName } from './ledger-keys.ts';
 import type { Claim, ClaimWindow } from '../rates/claims.ts';
+import { partsOf } from '../sums/parts.ts';
 
-/** Operations per commit; the store takes 1,000. */
-const MAX_WEIGHT = 950;
-/** A begin: reservation, three counters. A settle: these, the record, its flight, three sums, their facets. */
-const WEIGHT = { begin: 4, settle: 10 };
-/** A call that is over in the commit that begins it: the record, three counters, three sums, their facets. */
-const WHOLE_CALL = 8;
+/**
+ * Operations per commit, of the 1,000 that the store takes: planning and encoding more of them at once
+ * would hold up the event loop, while fewer share what each commit costs.
+ */
+const MAX_WEIGHT = 500;
+/** Beside the counters of a begin that has limits: its reservation and its part of the flight. */
+const OPEN = 2;
+/** The record, the reservation and the flight; of a call that is over in the commit that begins it the record. */
+const ENDED = { later: 3, atOnce: 1 };
+/** For each of {@link rowsOf}: sums and facets, counters of key and organization. */
+const WEIGHT_OF_ROW = 4;
+/** Key and organization, whose counters count with the sums of a call. */
+const OWNERS = 2;
+/** Content of a record, in characters, that weighs as much as an operation. */
+const CONTENT_PER_OPERATION = 16 * 1024;
 /** The head of a window, and what it accepted. */
 const WEIGHT_OF_CLAIMS = 2;
 /**
@@ -23,6 +34,7 @@ export class JobQueue {
   readonly #clock: Clock;
   readonly #onDue: () => void;
   #batches: Batch[] = [];
+  #jobs = 0;
   #later: Job[] = [];
   #timer = false;
 
@@ -39,7 +51,7 @@ export class JobQueue {
 
   /** Jobs of all batches, and those for later. */
   get jobs(): number {
-    return this.#batches.reduce((sum, { jobs }) => sum + jobs.length, this.#later.length);
+    return this.#jobs + this.#later.length;
   }
 
   /** The batch that the next job becomes part of, if it has room. */
@@ -49,13 +61,32 @@ export class JobQueue {
 
   /** Appends a job; returns the batch that it became part of. */
   add(job: Job): Batch {
-    const { call, number } = job;
-    const batch = this.#batchFor(WEIGHT[job.type]);
-    const isWhole = job.type === 'settle' && call.batch === batch;
-    if (job.type === 'begin') call.batch = batch;
+    const { type, call, number } = job;
+    const batch = type === 'begin' ? this.#begin(call) : this.#settle(call);
     batch.jobs.push(job);
-    batch.weight += isWhole ? WHOLE_CALL - WEIGHT.begin : WEIGHT[job.type];
+    this.#jobs++;
     batch.last = Math.max(batch.last, number);
+    return batch;
+  }
+
+  #begin(call: LedgerCall): Batch {
+    const weight = weightOfBegin(call);
+    const batch = this.#batchFor(weight);
+    batch.weight += weight;
+    call.batch = batch;
+    return batch;
+  }
+
+  #settle(call: LedgerCall): Batch {
+    const rows = rowsOf(call);
+    const content = Math.floor((call.ended?.content ?? 0) / CONTENT_PER_OPERATION);
+    const batch = this.#batchFor(ENDED.later + rows.length * WEIGHT_OF_ROW + content);
+    const known = batch.rows.size;
+    for (const row of rows) batch.rows.add(row);
+    const isWhole = call.batch === batch;
+    if (isWhole) batch.weight -= weightOfBegin(call);
+    batch.weight += isWhole ? ENDED.atOnce : ENDED.later;
+    batch.weight += (batch.rows.size - known) * WEIGHT_OF_ROW + content;
     return batch;
   }
 
@@ -101,17 +132,35 @@ export class JobQueue {
   }
 
   shift(): Batch | undefined {
-    return this.#batches.shift();
+    const batch = this.#batches.shift();
+    this.#jobs -= batch?.jobs.length ?? 0;
+    return batch;
   }
 
   unshift(batches: readonly Batch[]): void {
     this.#batches.unshift(...batches);
+    for (const { jobs } of batches) this.#jobs += jobs.length;
   }
 
   /** Empties the queue but for the jobs for later. */
   takeAll(): Batch[] {
     const batches = this.#batches;
     this.#batches = [];
+    this.#jobs = 0;
     return batches;
   }
+}
+
+const weightOfBegin = ({ payers }: LedgerCall): number =>
+  payers.reduce((weight, { limits }) => (limits ? weight + 1 : weight), OPEN);
+
+/** Names of rows that the end of a call adds to, most of them together with other calls. */
+function rowsOf({ payers, ended }: LedgerCall): string[] {
+  if (!ended) return [];
+  const { organization, day, key, model, origin, facetsText } = ended.facts;
+  const rows = [`${organization}\0${day}\0${key}\0${model}\0${facetsText}`];
+  for (const { part, value } of partsOf(origin))
+    rows.push(`${organization}\0${day}\0${part}\0${value}`);
+  if (payers.length > OWNERS) for (const { scope } of payers) rows.push(scopeName(scope));
+  return rows;
 }

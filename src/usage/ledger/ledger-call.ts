@@ -10,10 +10,12 @@ import type { RequestOrigin } from '../origin.ts';
 import type { Principal } from '../principal.ts';
 import type { Claim, ClaimWindow } from '../rates/claims.ts';
 import type { EndRow, StartRow } from '../requests/request-row.ts';
-import { toStartRow } from '../requests/request-row.ts';
+import { contentIn, sumsOf, toStartRow } from '../requests/request-row.ts';
 import type { Payer } from '../spend/payer.ts';
 import { hasLimit } from '../spend/spend.ts';
 import type { Windows } from '../spend/spend.ts';
+import { factsOf } from '../sums/totals.ts';
+import type { CallFacts } from '../sums/totals.ts';
 
 /** A promise with its ends; it never counts as unhandled. */
 export interface Deferred {
@@ -39,10 +41,23 @@ export interface Ended {
   readonly cost: number;
   /** Amounts of `sumsOf`. */
   readonly sums: readonly number[];
-  /** Provider that answered; undefined where none did. */
-  readonly vendor: string | undefined;
+  readonly facts: CallFacts;
+  /** Characters of the content in the record. */
+  readonly content: number;
   /** The final record, as a row or encoded for the store. */
   readonly record: EndRow | EncodedValue;
+}
+
+/** `day`: that on which the call began. */
+export function endedWith(record: EndRow, day: string): Ended {
+  const [, , , , , , , , cost] = record;
+  return {
+    record,
+    cost,
+    sums: sumsOf(record),
+    facts: factsOf(record, day),
+    content: contentIn(record),
+  };
 }
 
 /** One request on its way through the ledger. */
@@ -105,6 +120,8 @@ export interface Batch {
   last: number;
   /** Operations that the jobs need at most. */
   weight: number;
+  /** Rows that jobs of the batch add to, which count once; see `JobQueue`. */
+  readonly rows: Set<string>;
   /** Resolves when the whole batch is durable. */
   readonly durable: Deferred;
 }
@@ -114,8 +131,17 @@ export const createBatch = (jobs: Job[] = [], claims: Batch['claims'] = new Map(
   claims,
   last: jobs.at(-1)?.number ?? 0,
   weight: 0,
+  rows: new Set(),
   durable: createDeferred(),
 });
+
+/** A batch in two: its claims and its jobs, or halves of its jobs; none where it holds one thing alone. */
+export function halvesOf({ jobs, claims, weight }: Batch): Batch[] {
+  const middle = claims.size > 0 ? 0 : Math.ceil(jobs.length / 2);
+  if (middle === jobs.length) return [];
+  const halves = [createBatch(jobs.slice(0, middle), claims), createBatch(jobs.slice(middle))];
+  return halves.map((half) => ({ ...half, weight }));
+}
 
 /** The scopes whose shared counter the call needs. */
 export function limitedScopes({ payers }: Pick<LedgerCall, 'payers'>): Scope[] {

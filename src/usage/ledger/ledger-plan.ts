@@ -20,7 +20,7 @@ import type { SpendCounters, SpendDraft } from '../spend/spend-counters.ts';
 import { windowsOfDay } from '../spend/spend.ts';
 import type { OpenRow } from './open-row.ts';
 import type { CallSums, CallSumsDraft } from '../sums/call-sums.ts';
-import { factsOf, vendorOf } from '../sums/totals.ts';
+import { factsOf } from '../sums/totals.ts';
 import type { OwnRow, UnfoldedDraft, UnfoldedSpend } from './unfolded-spend.ts';
 
 /** State of the ledger of one worker between commits. */
@@ -207,7 +207,7 @@ function withinLimits(call: LedgerCall, ended: Ended, spend: SpendDraft): Ended 
   );
   if (!isTooMuch) return ended;
   const record = withCost(rowOf(ended), charged);
-  return { record, cost: charged, sums: sumsOf(record), vendor: ended.vendor };
+  return { ...ended, record, cost: charged, sums: sumsOf(record) };
 }
 
 function rowOf({ record }: Ended): EndRow {
@@ -216,14 +216,14 @@ function rowOf({ record }: Ended): EndRow {
 
 function addSums(
   { sums }: Draft,
-  { startRow }: LedgerCall,
+  { windows }: LedgerCall,
   { ended, before }: { ended: Ended; before: EndRow | undefined },
 ): void {
   if (before) {
     const counted = sumsOf(before).map((amount) => -amount);
-    sums.add(factsOf(startRow, vendorOf(before)), counted);
+    sums.add(factsOf(before, windows.day), counted);
   }
-  sums.add(factsOf(startRow, ended.vendor), ended.sums);
+  sums.add(ended.facts, ended.sums);
 }
 
 /**

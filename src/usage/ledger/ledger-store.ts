@@ -4,7 +4,7 @@ import { NO_USAGE } from '../../core/usage.ts';
 import { StoreError } from '../../store/store.ts';
 import type { Store } from '../../store/store.ts';
 import { checkFunds } from '../spend/check-funds.ts';
-import { createCall } from './ledger-call.ts';
+import { createCall, endedWith } from './ledger-call.ts';
 import type { Job, LedgerCall } from './ledger-call.ts';
 import type { Scope } from './ledger-keys.ts';
 import { createState } from './ledger-state.ts';
@@ -13,9 +13,7 @@ import type { LedgerWriterOptions } from './ledger-writer.ts';
 import { Journal } from '../journal/journal.ts';
 import type { LedgerSync } from '../journal/journal.ts';
 import type { Ledger, LedgerEntry, RequestOutcome } from './ledger.ts';
-import { sumsOf, toEndRow, withoutReserve } from '../requests/request-row.ts';
-import type { EndRow } from '../requests/request-row.ts';
-import { vendorOf } from '../sums/totals.ts';
+import { toEndRow, withoutReserve } from '../requests/request-row.ts';
 import type { ClaimJournal } from '../rates/claims.ts';
 import { DAY_MS, windowsOf } from '../spend/spend.ts';
 import type { Windows } from '../spend/spend.ts';
@@ -92,8 +90,7 @@ export function createLedger(options: LedgerOptions): StoreLedger {
     if (call.ended !== undefined) return;
     const start = call.refusal ? withoutReserve(call.startRow) : call.startRow;
     const record = toEndRow(start, withSoundCost(outcome, call.start.bound), logContent);
-    const vendor = vendorOf(record);
-    call.ended = { record, cost: costOf(record), sums: sumsOf(record), vendor };
+    call.ended = endedWith(record, call.windows.day);
     state.followed.delete(call);
     // Nothing was reserved or sent: nobody can lose by it.
     if (call.refusal) call.settled?.resolve();
@@ -183,9 +180,6 @@ function openJournal(
   writer.attach(journal);
   return journal;
 }
-
-/** Nano-dollars. */
-const costOf = (row: EndRow): number => row[8];
 
 /** A provider that reports nonsense must neither be believed nor cost the record its place in the store. */
 function withSoundCost(outcome: RequestOutcome, bound: number): RequestOutcome {

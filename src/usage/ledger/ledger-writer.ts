@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { JobQueue } from './job-queue.ts';
-import { createBatch, createDeferred, createJob, limitedScopes } from './ledger-call.ts';
+import { createBatch, createDeferred, createJob, halvesOf, limitedScopes } from './ledger-call.ts';
 import type { Batch, Deferred, Job, LedgerCall } from './ledger-call.ts';
 import type { Estimate } from './ledger.ts';
 import { isRefused, LedgerCommitter } from './ledger-committer.ts';
@@ -12,8 +12,8 @@ import { claimedAfter } from '../rates/claims.ts';
 import type { Flight } from './flights.ts';
 import type { Journal } from '../journal/journal.ts';
 
-/** Batches that may wait; a store that falls behind so far takes no more requests. */
-const MAX_WAITING = 250;
+/** Jobs that may wait; a store that falls behind so far takes no more requests. */
+const MAX_WAITING = 50_000;
 const HEAL_MS = 1_000;
 const FOLD_MS = 1_000;
 /** Time that jobs stay in the journal alone, in ms, and the number of them that is enough. */
@@ -71,7 +71,7 @@ export class LedgerWriter {
 
   /** False while the store is known to fail, or when it has fallen far behind. */
   get accepting(): boolean {
-    return !this.#failing && this.#queue.length < MAX_WAITING;
+    return !this.#failing && this.#queue.jobs < MAX_WAITING;
   }
 
   /** Jobs that no commit has taken yet. */
@@ -336,13 +336,11 @@ export class LedgerWriter {
 
   /** One job that no store takes must not hold up its neighbours. */
   #isolate(batch: Batch, error: unknown): void {
-    const { jobs, claims } = batch;
-    if (jobs.length > 1) {
-      const singles = jobs.map((job) => createBatch([job]));
-      if (claims.size > 0) singles.unshift(createBatch([], claims));
-      this.#queue.unshift(singles);
-      this.#due += singles.length;
-      void Promise.all(singles.map(({ durable }) => durable.promise)).then(
+    const halves = halvesOf(batch);
+    if (halves.length > 0) {
+      this.#queue.unshift(halves);
+      this.#due += halves.length;
+      void Promise.all(halves.map(({ durable }) => durable.promise)).then(
         () => batch.durable.resolve(),
         (reason: unknown) => batch.durable.reject(reason),
       );
@@ -350,7 +348,7 @@ export class LedgerWriter {
     }
     this.#options.report(error);
     rejectBegins(batch, error);
-    for (const job of jobs) {
+    for (const job of batch.jobs) {
       this.#leave(job);
       if (job.type !== 'settle') continue;
       job.call.done = true;

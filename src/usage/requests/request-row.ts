@@ -50,7 +50,8 @@ export type AttemptRow = readonly [
   verdict?: AttemptVerdict,
 ];
 
-/** Place of `unpriced` in {@link EndRow}. */
+/** Places in {@link EndRow}. */
+const CONTENT = 13;
 const UNPRICED = 14;
 
 interface Content {
@@ -152,6 +153,12 @@ export function toInterruptedRow(start: StartRow, estimate: Estimate | null): En
     [],
     ...unknown,
   ];
+}
+
+/** Characters of its content. */
+export function contentIn(row: EndRow): number {
+  const content = row[CONTENT];
+  return content ? content.request.length + content.response.length : 0;
 }
 
 /** The record with another cost, which is an estimate. */

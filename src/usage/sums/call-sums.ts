@@ -53,7 +53,7 @@ export class CallSums {
     amounts: readonly number[],
   ): void {
     const { organization, day, key, model, origin } = call;
-    const digest = facets.digestOf(call.facets, call);
+    const digest = facets.digestOf(call);
     const name = `${organization}\0${day}\0${key}\0${model}\0${digest ?? ''}`;
     totals.add(name, totalsKey(call, digest, this.#totalsWriter), amounts);
     for (const { part, value } of partsOf(origin)) {

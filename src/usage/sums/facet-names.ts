@@ -1,6 +1,7 @@
 import type { Op } from '../../store/store.ts';
 import { digestOf, facetsKey } from './facets.ts';
 import type { Facets } from './facets.ts';
+import type { CallFacts } from './totals.ts';
 
 /** Value that stands for tags of which there are too many. */
 export const OTHER = 'other';
@@ -13,10 +14,7 @@ const MAX_KNOWN = 10_000;
 /** Digests of one commit; nothing is remembered until `keep`. */
 export interface FacetDraft {
   /** Last part but one of the key of the sums of a call; undefined for a call without facets. */
-  digestOf(
-    facets: Facets | undefined,
-    place: { organization: string; day: string },
-  ): string | undefined;
+  digestOf(call: CallFacts): string | undefined;
   /** One put for each digest that the store may not know. */
   ops(): Op[];
   keep(): void;
@@ -31,10 +29,12 @@ export class FacetNames {
   draft(): FacetDraft {
     const used = new Map<string, Facets>();
     return {
-      digestOf: (facets, { organization, day }) => {
+      digestOf: (call) => {
+        const { facets } = call;
         if (!facets) return undefined;
-        const told = this.#bounded(facets, `${organization}\0${day}`);
-        const digest = this.#digestOf(JSON.stringify(told));
+        const told = this.#bounded(facets, call);
+        const text = told === facets ? call.facetsText : JSON.stringify(told);
+        const digest = this.#digestOf(text);
         if (!this.#stored.has(digest)) used.set(digest, told);
         return digest;
       },
@@ -59,13 +59,13 @@ export class FacetNames {
   }
 
   /** Beyond {@link MAX_TAGGED} combinations every value of a tag is `other`. */
-  #bounded(facets: Facets, place: string): Facets {
+  #bounded(facets: Facets, { organization, day, facetsText: text }: CallFacts): Facets {
     const { tags } = facets;
     if (!tags) return facets;
+    const place = `${organization}\0${day}`;
     if (this.#tagged.size > MAX_KNOWN) this.#tagged.clear();
     let seen = this.#tagged.get(place);
     if (!seen) this.#tagged.set(place, (seen = new Set()));
-    const text = JSON.stringify(facets);
     if (seen.has(text)) return facets;
     if (seen.size < MAX_TAGGED) {
       seen.add(text);

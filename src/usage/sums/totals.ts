@@ -1,7 +1,7 @@
 import type { Key } from '../../store/store.ts';
 import { USAGE } from '../ledger/ledger-keys.ts';
 import type { RequestOrigin } from '../origin.ts';
-import type { EndRow, StartRow } from '../requests/request-row.ts';
+import type { EndRow } from '../requests/request-row.ts';
 import { windowsOf } from '../spend/spend.ts';
 import { facetsOf } from './facets.ts';
 import type { Facets } from './facets.ts';
@@ -18,18 +18,18 @@ export interface CallFacts {
   readonly model: string;
   readonly origin: RequestOrigin | undefined;
   readonly facets: Facets | undefined;
+  /** JSON of the facets; empty for a call without any. */
+  readonly facetsText: string;
 }
 
-/** `vendor`: the provider that answered. */
-/** Provider that answered; undefined where none did. */
-export const vendorOf = ([, , , , answeredBy]: EndRow): string | undefined => answeredBy?.[1];
-
-export function factsOf(start: StartRow, vendor: string | undefined): CallFacts {
-  const [at, organization, key, , , model, , , origin] = start;
-  const { day } = windowsOf(at);
-  const known = origin ?? undefined;
-  const facets = facetsOf(known, vendor);
-  return { organization, day, key, model: model.slice(0, MAX_MODEL), origin: known, facets };
+/** `day`: that on which the call began. */
+export function factsOf(record: EndRow, day = windowsOf(record[0][0]).day): CallFacts {
+  const [[, organization, key, , , asked, , , told], , , , answeredBy] = record;
+  const origin = told ?? undefined;
+  const facets = facetsOf(origin, answeredBy?.[1]);
+  const facetsText = facets ? JSON.stringify(facets) : '';
+  const model = asked.length > MAX_MODEL ? asked.slice(0, MAX_MODEL) : asked;
+  return { organization, day, key, model, origin, facets, facetsText };
 }
 
 /** Key of the sums of a day; without a digest it has the form of older versions. */
