@@ -6,6 +6,9 @@ const MAX_LINE = 4096;
 /** Most bytes of all trailers together. */
 const MAX_TRAILERS = 64 * 1024;
 
+/** The longest chunk with a size of one digit, and its frame. */
+const SMALL_FRAME = 15 + 5;
+
 const LF = 0x0a;
 const CR = 0x0d;
 const TAB = 0x09;
@@ -55,8 +58,39 @@ export class ChunkedDecoder {
     this.payloadLength = 0;
     let at = from;
     while (at < end && this.#state !== 'done') {
+      if (this.#state === 'size' && !this.#hasSize) {
+        const next = this.#takeSmall(bytes, at, end);
+        if (next > at) {
+          at = next;
+          continue;
+        }
+      }
       if (this.#state === 'data') at = this.#takeData(bytes, at, end);
       else this.#takeByte(bytes[at++] as number);
+    }
+    return at;
+  }
+
+  /**
+   * Takes chunks of fewer than 16 bytes that are here whole, without extensions, and returns what is
+   * behind them: a body may have millions of them.
+   */
+  #takeSmall(bytes: Buffer, from: number, end: number): number {
+    let at = from;
+    let to = this.payloadLength === 0 ? from : this.payloadStart + this.payloadLength;
+    const start = to;
+    for (;;) {
+      const size = at + SMALL_FRAME < end ? hexDigit(bytes[at] as number) : 0;
+      if (size <= 0 || bytes[at + 1] !== CR || bytes[at + 2] !== LF) break;
+      const data = at + 3;
+      const behind = data + size;
+      if (bytes[behind] !== CR || bytes[behind + 1] !== LF) break;
+      for (let index = data; index < behind; index++) bytes[to++] = bytes[index] as number;
+      at = behind + 2;
+    }
+    if (to > start) {
+      if (this.payloadLength === 0) this.payloadStart = start;
+      this.payloadLength += to - start;
     }
     return at;
   }
