@@ -1,9 +1,14 @@
 import { Buffer } from 'node:buffer';
+import { inTurns } from '../core/in-turns.ts';
+import type { Steps } from '../core/in-turns.ts';
 import { CandidateExchange } from './candidate-exchange.ts';
 import type { ExchangeOptions } from './exchange-options.ts';
 import { invalidAnswerFailure } from './failures.ts';
 import { readAnswer } from './read-answer.ts';
 import { StreamExchange } from './stream-exchange.ts';
+
+/** Bytes of an answer that are put together before others get their turn. */
+const STEP_BYTES = 512 * 1024;
 
 /** Begins one candidate's exchange, in the form in which the client wants its answer. */
 export function createExchange(options: ExchangeOptions): CandidateExchange {
@@ -26,21 +31,25 @@ class AnswerExchange extends CandidateExchange {
   }
 
   protected override finish(): void {
-    const body = this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks);
-    const { call, wire } = this.options;
-    const answer = this.answerOptions();
-    const { maxAnswerValues: maxValues } = this.options;
-    const read = readAnswer(body, { wire, peek: call.peek, answer, maxValues });
-    if (!(read instanceof Promise)) return this.endAnswer(read);
-    read.then(
-      (later) => this.safely(() => this.endAnswer(later)),
+    const joined = this.chunks.length === 1 ? this.chunks[0] : inTurns(join(this.chunks));
+    this.wait(joined as Buffer | Promise<Buffer>, (body) => {
+      const { call, wire, maxAnswerValues: maxValues } = this.options;
+      const answer = this.answerOptions();
+      const read = readAnswer(body, { wire, peek: call.peek, answer, maxValues });
+      this.wait(read, (told) => this.endAnswer(told));
+    });
+  }
+
+  /** Goes on with what is there, or will be: then the client may be gone, or time may be up. */
+  private wait<T>(value: T | Promise<T>, goOn: (value: T) => void): void {
+    if (!(value instanceof Promise)) return goOn(value);
+    value.then(
+      (later) => this.safely(() => this.isOver || goOn(later)),
       (thrown: unknown) => this.safely(() => rethrow(thrown)),
     );
   }
 
-  /** The client may be gone, or time may be up, since the answer was there. */
   private endAnswer(answer: Awaited<ReturnType<typeof readAnswer>>): void {
-    if (this.isOver) return;
     if ('type' in answer) {
       const { reason, usage } = answer;
       return this.fail({ ...invalidAnswerFailure(reason, this.status), usage });
@@ -49,6 +58,21 @@ class AnswerExchange extends CandidateExchange {
     this.close();
     this.options.resolve({ type: 'answer', answer, headers: this.headers });
   }
+}
+
+/** The chunks as one; the list is empty then. */
+function* join(chunks: Buffer[]): Steps<Buffer> {
+  const size = chunks.reduce((sum, { length }) => sum + length, 0);
+  const body = Buffer.allocUnsafe(size);
+  let at = 0;
+  let next = STEP_BYTES;
+  for (const chunk of chunks.splice(0)) {
+    at += chunk.copy(body, at);
+    if (at < next) continue;
+    next = at + STEP_BYTES;
+    yield;
+  }
+  return body;
 }
 
 function rethrow(thrown: unknown): never {
