@@ -24,6 +24,7 @@ interface Setup {
   responseModel?: 'logical';
   /** For the whole call, in ms. */
   total?: number;
+  maxAnswerBytes?: number;
 }
 
 function fakeClient(): ClientConnection & { leave(): void; listeners: Set<() => void> } {
@@ -41,7 +42,8 @@ function fakeClient(): ClientConnection & { leave(): void; listeners: Set<() => 
   };
 }
 
-function setup({ stream = true, protocol = {}, responseModel, total }: Setup = {}) {
+function setup(options: Setup = {}) {
+  const { stream = true, protocol = {}, responseModel, total, maxAnswerBytes = 10_000 } = options;
   const clock = createFakeClock();
   const client = fakeClient();
   const usual = fakeRoute('a', responseModel ? { responseModel } : {});
@@ -96,7 +98,7 @@ function setup({ stream = true, protocol = {}, responseModel, total }: Setup = {
     candidate: { protocol: 'chat', model: call.model, route },
     wire,
     onBegun: () => health.begin(route),
-    maxAnswerBytes: 10_000,
+    maxAnswerBytes,
     maxAnswerValues: 1_000,
     active,
     onSent: () => undefined,
@@ -290,6 +292,42 @@ describe('Exchange', () => {
     await finish(result);
     drain();
     expect(clock.pending).toBe(0);
+  });
+});
+
+describe('a large answer', () => {
+  const text = JSON.stringify({
+    id: 'c1',
+    object: 'chat.completion',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'äx'.repeat(1 << 20) } }],
+  });
+
+  function arrived(): ReturnType<typeof setup> {
+    const parts = setup({ stream: false, maxAnswerBytes: 8 << 20 });
+    parts.exchange.attach(parts.handle);
+    parts.exchange.onHead(200, { 'content-type': 'application/json' });
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at += 65_521)
+      parts.exchange.onData(bytes.subarray(at, at + 65_521));
+    parts.exchange.onEnd();
+    return parts;
+  }
+
+  it('is put together in turns of the event loop', async () => {
+    const { results } = arrived();
+    expect(results).toEqual([]);
+    await expect.poll(() => results.length).toBe(1);
+    const [result] = results;
+    if (result?.type !== 'answer') throw new Error(`no answer: ${result?.type}`);
+    expect(result.answer.body.toString()).toBe(text);
+  });
+
+  it('is given up when its client leaves meanwhile', async () => {
+    const [left, stayed] = [arrived(), arrived()];
+    left.client.leave();
+    await expect.poll(() => stayed.results.length).toBe(1);
+    expect(left.results).toMatchObject([{ type: 'failed', reason: 'client_gone' }]);
+    expect(left.active.size + left.client.listeners.size + left.clock.pending).toBe(0);
   });
 });
 
