@@ -81,6 +81,22 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     await visitor.page.getByRole('alert').waitFor();
   });
 
+  it('takes keys in the very moment in which rows appear', async () => {
+    const visitor = await visit(browser);
+    onTestFinished(() => visitor.end());
+    await visitor.page.addInitScript(() => {
+      const observer = new MutationObserver(() => {
+        if (!document.querySelector('[role=row][id^=row-]')) return;
+        observer.disconnect();
+        for (const key of ['j', 'Enter'])
+          window.dispatchEvent(new KeyboardEvent('keydown', { key }));
+      });
+      observer.observe(document, { childList: true, subtree: true });
+    });
+    await signIn(visitor.page, shop.url, shop.ownerKey);
+    await visitor.page.getByRole('complementary').waitFor();
+  });
+
   it('goes by the keyboard: pages, palette, rows, and back', async () => {
     const { page } = await open();
     await page.locator('[role=row][id^=row-]').first().waitFor();

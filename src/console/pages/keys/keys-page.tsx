@@ -1,7 +1,7 @@
-import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Page } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
+import { useCommands } from '../../frame/use-commands.ts';
 import { counted, money } from '../../logic/format.ts';
 import { useLoad } from '../../parts/load.ts';
 import { Ago, Empty, Foot, Problem, Share } from '../../parts/parts.tsx';
@@ -24,7 +24,7 @@ export function KeysPage() {
 }
 
 function AllKeys() {
-  const { api, commands, may } = useConsole();
+  const { api, may } = useConsole();
   const { url, route } = useLocation();
   const query = new URL(url, location.origin).searchParams;
   const [open, isNew] = [query.get('open') ?? '', query.get('new') !== null];
@@ -38,13 +38,10 @@ function AllKeys() {
     const spent = new Map(usage.data.map(({ key, cost }) => [key, cost]));
     return { keys: keys.data, spent };
   }, []);
-  useEffect(() => {
-    commands.value = [
-      { title: 'New key', key: 'n', cli: 'gateway keys create NAME', run: () => go('?new=1') },
-      { title: 'Close', key: 'Escape', run: () => go('') },
-    ];
-    return () => void (commands.value = []);
-  }, []);
+  useCommands([
+    { title: 'New key', key: 'n', cli: 'gateway keys create NAME', run: () => go('?new=1') },
+    { title: 'Close', key: 'Escape', run: () => go('') },
+  ]);
   const keys = value.value?.keys ?? [];
   const opened = keys.find(({ id, name }) => id === open || name === open);
   if (error.value && !value.value) return <Problem error={error.value} />;

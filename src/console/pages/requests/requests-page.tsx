@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useConsole } from '../../frame/state.ts';
+import { useCommands } from '../../frame/use-commands.ts';
 import { counted } from '../../logic/format.ts';
 import { readView, writeView } from '../../logic/requests-view.ts';
 import type { RequestsView } from '../../logic/requests-view.ts';
@@ -17,7 +18,7 @@ import '../../styles/requests.css';
 
 /** What is happening now: every request as it begins and ends, and all about the one that is open. */
 export function RequestsPage() {
-  const { commands, session } = useConsole();
+  const { session } = useConsole();
   const { url, route } = useLocation();
   const view = readView(new URL(url, location.origin).search);
   const change = (part: Partial<RequestsView>, isStep = false): void =>
@@ -39,20 +40,17 @@ export function RequestsPage() {
     at.value = id;
     change({ open: id === view.open ? '' : id }, true);
   };
-  useEffect(() => {
-    commands.value = [
-      { title: 'Next request', key: 'j', run: () => move(1) },
-      { title: 'Previous request', key: 'k', run: () => move(-1) },
-      { title: 'Open request', key: 'Enter', run: () => at.value && !view.open && open(at.value) },
-      { title: 'Close request', key: 'Escape', run: () => view.open && change({ open: '' }) },
-      {
-        title: 'Show failures',
-        cli: 'gateway logs --status error',
-        run: () => change({ filter: 'result:error' }),
-      },
-    ];
-    return () => void (commands.value = []);
-  });
+  useCommands([
+    { title: 'Next request', key: 'j', run: () => move(1) },
+    { title: 'Previous request', key: 'k', run: () => move(-1) },
+    { title: 'Open request', key: 'Enter', run: () => at.value && !view.open && open(at.value) },
+    { title: 'Close request', key: 'Escape', run: () => view.open && change({ open: '' }) },
+    {
+      title: 'Show failures',
+      cli: 'gateway logs --status error',
+      run: () => change({ filter: 'result:error' }),
+    },
+  ]);
   const isEmpty = requests.isLoaded.value && rows.length === 0 && requests.waiting.value === 0;
   return (
     <div class="page">

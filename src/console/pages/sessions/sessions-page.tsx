@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import type { Page, SessionRow } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
+import { useCommands } from '../../frame/use-commands.ts';
 import { count, counted, money } from '../../logic/format.ts';
 import { useLoad } from '../../parts/load.ts';
 import { Ago, Empty, Foot, Problem } from '../../parts/parts.tsx';
@@ -13,7 +14,7 @@ const POLL_MS = 5_000;
 
 /** Sessions of the organization, and the timeline of the one that is open. */
 export function SessionsPage() {
-  const { api, commands } = useConsole();
+  const { api } = useConsole();
   const { route } = useLocation();
   const { id = '' } = useRoute().params;
   const { value, error, reload } = useLoad(
@@ -35,14 +36,11 @@ export function SessionsPage() {
     const next = rows[Math.max(0, Math.min(rows.length - 1, index + step))];
     if (next) open(next.id);
   };
-  useEffect(() => {
-    commands.value = [
-      { title: 'Next Session', key: 'j', run: () => move(1) },
-      { title: 'Previous Session', key: 'k', run: () => move(-1) },
-      { title: 'Close Session', key: 'Escape', run: () => open('') },
-    ];
-    return () => void (commands.value = []);
-  });
+  useCommands([
+    { title: 'Next Session', key: 'j', run: () => move(1) },
+    { title: 'Previous Session', key: 'k', run: () => move(-1) },
+    { title: 'Close Session', key: 'Escape', run: () => open('') },
+  ]);
   if (error.value && !value.value) return <Problem error={error.value} />;
   return (
     <div class="page">
