@@ -1,4 +1,3 @@
-import type { CommandContext } from './context.ts';
 import type { Failure } from './output/output.ts';
 import type { Style } from './output/style.ts';
 
@@ -37,24 +36,6 @@ export interface ExampleSpec {
   note: string;
 }
 
-/** The values of a command's flags: command line before environment before default. */
-export interface Flags {
-  on(name: string): boolean;
-  text(name: string): string | undefined;
-  /** Integers, and durations in milliseconds. */
-  number(name: string): number | undefined;
-  list(name: string): readonly string[];
-}
-
-export interface CommandInput {
-  /** Positional arguments by name; absent ones are missing. */
-  args: Readonly<Record<string, string>>;
-  /** The values of a variadic argument. */
-  rest: readonly string[];
-  flags: Flags;
-  context: CommandContext;
-}
-
 /** Result of a command; the output room renders it. */
 export interface CommandResult {
   data: unknown;
@@ -69,8 +50,6 @@ export interface CommandResult {
   /** Default: 0, or the failure's. */
   exitCode?: number;
 }
-
-export type CommandRun = (input: CommandInput) => Promise<CommandResult>;
 
 /** From the words behind the command and every command there is; undefined: `run` is to answer. */
 export type LightAnswer = (
@@ -99,8 +78,8 @@ export interface CommandSpec {
   light?: () => Promise<{ answer: LightAnswer }>;
   /** Handles SIGINT and SIGTERM itself. */
   ownsSignals?: boolean;
-  /** Loads the code; absent for a group of commands. */
-  load?: () => Promise<{ run: CommandRun }>;
+  /** Loads the code, which reads what is declared here and nothing else; absent for a group of commands. */
+  load?: () => Promise<{ run: (input: never) => Promise<CommandResult> }>;
 }
 
 /** Names the shape of a command's JSON document, `gateway.keys.list/v1`. */

@@ -1,5 +1,6 @@
 import { isListed, kindsWhere } from '../core/kinds.ts';
 import type { CommandSpec } from './command.ts';
+import type { InputFor, RunFor } from './command-input.ts';
 import { ACCOUNT_COMMANDS } from './tables/account-commands.ts';
 import { AUDIT_COMMANDS } from './tables/audit-commands.ts';
 import { CONFIG_COMMANDS } from './tables/config-commands.ts';
@@ -19,7 +20,7 @@ import { SESSION_COMMANDS } from './tables/session-commands.ts';
 import { STORE_COMMANDS } from './tables/store-commands.ts';
 
 /** Commands that are written out, in the order of help and docs. */
-const WRITTEN: readonly CommandSpec[] = [
+const WRITTEN = [
   ...LOCAL_COMMANDS,
   ...STORE_COMMANDS,
   ...CONFIG_COMMANDS,
@@ -89,7 +90,36 @@ const WRITTEN: readonly CommandSpec[] = [
     light: () => import('./commands/local/help.ts'),
     load: () => import('./commands/local/help.ts'),
   },
-];
+] as const;
+
+type Written = (typeof WRITTEN)[number];
+type Named<N> = Extract<Written, { name: N }>;
+
+/** Names of commands that are written out and have code. */
+type NameOf<C> = C extends { name: infer N extends string; load: unknown }
+  ? string extends N
+    ? never
+    : N
+  : never;
+
+type CommandName = NameOf<Written>;
+
+/** Input of a command, as its row declares it. */
+export type InputOf<N extends CommandName> = InputFor<Named<N>>;
+
+/** Code of a command: it reads arguments and flags that its row declares, and no other. */
+export type RunOf<N extends CommandName> = RunFor<Named<N>>;
+
+/** Names of the commands whose code is for another row, and of rows with members that no command has. */
+type Wrong<C> = C extends { name: string; load: () => Promise<infer M> }
+  ? M extends { run: RunFor<C> }
+    ? Exclude<keyof C, keyof CommandSpec> extends never
+      ? never
+      : C['name']
+    : C['name']
+  : never;
+
+const ROWS: [Wrong<Written>] extends [never] ? readonly CommandSpec[] : Wrong<Written> = WRITTEN;
 
 /**
  * Every command of the binary, in the order of help and docs; kinds for which none is written have the
@@ -97,8 +127,8 @@ const WRITTEN: readonly CommandSpec[] = [
  * it runs.
  */
 export const COMMANDS: readonly CommandSpec[] = [
-  ...WRITTEN,
+  ...ROWS,
   ...kindsWhere(isListed)
-    .filter((kind) => !WRITTEN.some(({ name }) => name === kind))
+    .filter((kind) => !ROWS.some(({ name }) => name === kind))
     .flatMap(kindCommands),
 ];

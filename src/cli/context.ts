@@ -2,7 +2,7 @@ import type { Client } from '../client/create-client.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { usageError } from './cli-error.ts';
 import type { Connection } from './connection/connection.ts';
-import type { ResolvedFlags } from './grammar/flags.ts';
+import type { GlobalFlags } from './grammar/global-flags.ts';
 import type { CliIo } from './io.ts';
 import type { Output } from './output/output.ts';
 
@@ -27,7 +27,7 @@ export interface CommandContext {
   /** The value of --output: `text`, `json`, or a format of the command's own. */
   readonly format: string;
   /** Global flags, with where their values come from. */
-  readonly globals: ResolvedFlags;
+  readonly globals: GlobalFlags;
   /** Finds server and key; throws `no_api_key` (exit 4) without a key. */
   connection(options?: ConnectOptions): Promise<Connection>;
   connect(options?: ConnectOptions): Promise<Client>;
@@ -47,7 +47,7 @@ export interface CommandContext {
 export interface ContextOptions {
   io: CliIo;
   output: Output;
-  globals: ResolvedFlags;
+  globals: GlobalFlags;
   signal: AbortSignal;
   format: string;
 }
@@ -68,7 +68,7 @@ export function createContext({
     output.debug(`server ${found.server} (${found.serverOrigin}), key from ${found.keyOrigin}`);
     return found;
   };
-  const timeoutMs = globals.number('timeout') ?? TIMEOUT_MS;
+  const timeoutMs = globals.values.timeout ?? TIMEOUT_MS;
   const connectTo: CommandContext['connectTo'] = async ({ server, apiKey }) => {
     const { createClient } = await import('../client/create-client.ts');
     const { sendWithNode } = await import('../client/http/node-transport.ts');
@@ -93,9 +93,9 @@ export function createContext({
     connection,
     connect: async (options) => connectTo(await connection(options)),
     connectTo,
-    asks: isTerminal(io) && !globals.on('yes'),
+    asks: isTerminal(io) && !globals.values.yes,
     async confirm(question) {
-      if (globals.on('yes')) return;
+      if (globals.values.yes) return;
       if (!isTerminal(io)) {
         throw usageError(`${question} Cannot ask for confirmation here`, 'add --yes to continue');
       }

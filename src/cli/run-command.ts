@@ -1,9 +1,10 @@
 import { createContext } from './context.ts';
-import { schemaOf, type CommandSpec } from './command.ts';
+import { schemaOf, type CommandResult, type CommandSpec, type FlagSpec } from './command.ts';
+import type { CommandInput } from './command-input.ts';
 import { dataFormat, formatsOf } from './output/data-format.ts';
 import { toFailure } from './failure.ts';
-import { resolveFlags, type ResolvedFlags } from './grammar/flags.ts';
-import { GLOBAL_FLAGS } from './grammar/global-flags.ts';
+import { resolveFlags } from './grammar/flags.ts';
+import { GLOBAL_FLAGS, type GlobalFlags } from './grammar/global-flags.ts';
 import type { CliIo } from './io.ts';
 import { createOutput, type Output } from './output/output.ts';
 import { withListHint } from './resources/not-found.ts';
@@ -36,10 +37,13 @@ export async function runCommand(io: CliIo, { commands, argv }: CommandLine): Pr
   }
 }
 
+/** Input of any command; one whose flags follow from what it works on finds them by name. */
+type LoadedInput = CommandInput & { readonly loaded: CommandInput['flags'] };
+
 interface Execution {
   io: CliIo;
   output: Output;
-  globals: ResolvedFlags;
+  globals: GlobalFlags;
   format: string;
 }
 
@@ -49,7 +53,7 @@ async function execute(
 ): Promise<number> {
   const { command } = call;
   const inFormat = await dataFormat(format, command);
-  const flags = resolveFlags({
+  const { values: flags } = resolveFlags({
     specs: command.flags ?? [],
     command,
     given: call.flags,
@@ -60,7 +64,7 @@ async function execute(
   const context = createContext({ io, output, globals, signal, format });
   try {
     const { run } = await load(command);
-    const result = await run({ args: call.args, rest: call.rest, flags, context });
+    const result = await run({ args: call.args, rest: call.rest, flags, loaded: flags, context });
     if (!result.streamed) await output.result(inFormat?.(result) ?? result, schemaOf(command));
     return signals?.exitCode() ?? result.exitCode ?? result.failure?.exitCode ?? 0;
   } catch (thrown) {
@@ -76,30 +80,32 @@ async function execute(
   }
 }
 
-async function load(command: CommandSpec) {
-  if (command.load === undefined) throw new Error(`"${command.name}" is a group`);
-  return command.load();
+/** Code of a command, which takes the values that its declaration made. */
+async function load({ name, load }: CommandSpec) {
+  if (load === undefined) throw new Error(`"${name}" is a group`);
+  return (await load()) as { run: (input: LoadedInput) => Promise<CommandResult> };
 }
 
 async function globalsOf({ command, globals: given }: ParsedArgv, io: CliIo) {
-  const specs = GLOBAL_FLAGS.map((flag) =>
-    flag.name === 'output' ? { ...flag, choices: ['text', 'json', ...formatsOf(command)] } : flag,
+  const specs = GLOBAL_FLAGS.map((flag): FlagSpec =>
+    flag.name === 'output' ? { ...flag, choices: [...flag.choices, ...formatsOf(command)] } : flag,
   );
   const settings = await readSettings(io);
-  const globals = resolveFlags({ specs, given, env: io.env, settings });
-  const format = globals.on('json') ? 'json' : (globals.text('output') ?? 'text');
+  // The same flags, of which one takes more than it says.
+  const globals = resolveFlags({ specs, given, env: io.env, settings }) as unknown as GlobalFlags;
+  const format: string = globals.values.json ? 'json' : globals.values.output;
   return { format, globals };
 }
 
-function outputFor(io: CliIo, format: 'text' | 'json', globals?: ResolvedFlags): Output {
-  const off = globals?.on('no-color') ?? io.argv.includes('--no-color');
+function outputFor(io: CliIo, format: 'text' | 'json', globals?: GlobalFlags): Output {
+  const off = globals?.values['no-color'] ?? io.argv.includes('--no-color');
   const styleOf = ({ isTTY = false }) => createStyle(wantsColor({ isTTY, env: io.env, off }));
   return createOutput({
     stdout: io.stdout,
     stderr: io.stderr,
     format,
-    quiet: globals?.on('quiet') ?? false,
-    debug: globals?.on('debug') ?? false,
+    quiet: globals?.values.quiet ?? false,
+    debug: globals?.values.debug ?? false,
     style: styleOf(io.stdout),
     errorStyle: styleOf(io.stderr),
   });

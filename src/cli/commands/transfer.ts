@@ -14,23 +14,27 @@ import {
 import { oneLine } from '../../core/printable.ts';
 import { toResourceClient } from '../resources/admin-resources.ts';
 import { CliError, usageError } from '../cli-error.ts';
-import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
+import type { CommandResult } from '../command.ts';
 import { inTurn } from '../waiting/in-turn.ts';
+import type { InputOf, RunOf } from '../commands.ts';
 
-export const run: CommandRun = (input) => {
+export const run: RunOf<'transfer'> = (input) => {
   const words = readWords(input);
   return inTurn(input, () => transfer(input, words));
 };
 
 type Words = Pick<TransferOptions, 'to' | 'from' | 'only'>;
 
-async function transfer({ flags, context }: CommandInput, words: Words): Promise<CommandResult> {
+async function transfer(
+  { flags, context }: InputOf<'transfer'>,
+  words: Words,
+): Promise<CommandResult> {
   const client = await context.connect();
   const resources = toResourceClient(client);
   const planned = await planFrom(resources, words);
   refuse(planned, words);
   const { objects } = planned;
-  if (flags.on('dry-run')) return resultOf(planned, { isDone: false });
+  if (flags['dry-run']) return resultOf(planned, { isDone: false });
   if (objects.length > 0) {
     context.output.note(`target: ${client.baseUrl} (all organizations)`);
     context.output.note(objects.map((object) => lineOf(object, planned)).join('\n'));
@@ -56,18 +60,18 @@ async function planFrom(resources: ResourceClient, words: Words): Promise<Transf
   return planTransfer({ actual, inventories: inventories ?? [], ...words });
 }
 
-function readWords({ rest, flags }: CommandInput): Words {
-  const to = readNamespace(flags.text('to'), '--to');
+function readWords({ rest, flags }: InputOf<'transfer'>): Words {
+  const to = readNamespace(flags.to, '--to');
   if (to === undefined) throw usageError('--to is missing', 'name the namespace that gets them');
-  const from = readNamespace(flags.text('from'), '--from');
+  const from = readNamespace(flags.from, '--from');
   if (from === to) throw usageError(`--from and --to are both ${to}`);
-  if (flags.on('all') === rest.length > 0) {
+  if (flags.all === rest.length > 0) {
     throw usageError(
       rest.length > 0 ? 'either --all or single objects' : 'nothing is named',
       'name objects as KIND/NAME, or all of a namespace as --all --from NAMESPACE',
     );
   }
-  if (flags.on('all') && from === undefined) {
+  if (flags.all && from === undefined) {
     throw usageError('--all without --from', 'say whose: --all --from NAMESPACE');
   }
   const only = rest.map((word) => readPattern(word));

@@ -1,14 +1,14 @@
 import { findConnection, isUnnamed, type Connection } from './connection.ts';
 import type { ConnectOptions } from '../context.ts';
 import { readContexts } from './contexts.ts';
-import type { ResolvedFlags } from '../grammar/flags.ts';
+import type { GlobalFlags } from '../grammar/global-flags.ts';
 import type { CliIo } from '../io.ts';
 import { pickTarget, withGiven } from './pick-target.ts';
 
 /** Server and key of a command, from flags, environment, contexts and the project's files. */
 export async function locateGateway(
   io: CliIo,
-  globals: ResolvedFlags,
+  globals: GlobalFlags,
   { near, keyRequired = true, given = {} }: ConnectOptions,
 ): Promise<Connection> {
   const sources = {

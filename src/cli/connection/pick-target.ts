@@ -1,7 +1,8 @@
 import { usageError } from '../cli-error.ts';
 import { normaliseServer } from './connection.ts';
 import { findContext, LOCAL, type Context, type Contexts } from './contexts.ts';
-import type { Layer, ResolvedFlags } from '../grammar/flags.ts';
+import type { Layer } from '../grammar/flags.ts';
+import type { GlobalFlags } from '../grammar/global-flags.ts';
 
 /** Address, context and key file that count for a command. */
 export interface Target {
@@ -20,19 +21,19 @@ const STRENGTH: readonly Layer[] = ['flag', 'env', 'project', 'user', 'system', 
  * `use-context` chose is as strong as the user's settings, and weaker than what these name. Two of
  * one place that differ are a usage error (exit 64), and so is a context that does not exist.
  */
-export function pickTarget(globals: ResolvedFlags, contexts: Contexts): Target {
-  const named = globals.text('context');
+export function pickTarget(globals: GlobalFlags, contexts: Contexts): Target {
+  const named = globals.values.context;
   const name = named ?? contexts.current ?? LOCAL;
   const contextLayer = globals.origin('context')?.layer ?? 'user';
   const contextIsNamedByFlag = contextLayer === 'flag';
-  const server = globals.text('server');
+  const server = globals.values.server;
   const { layer = 'default', text: serverOrigin } = globals.origin('server') ?? {};
   const only = (context: Context | undefined): Target => ({
     server: undefined,
     serverOrigin: undefined,
     context,
     contextIsNamedByFlag,
-    apiKeyFile: globals.text('api-key-file'),
+    apiKeyFile: globals.values['api-key-file'],
     apiKeyFileIsFlag: globals.origin('api-key-file')?.layer === 'flag',
   });
   const [forServer, forContext] = [STRENGTH.indexOf(layer), STRENGTH.indexOf(contextLayer)];
@@ -53,12 +54,12 @@ export function pickTarget(globals: ResolvedFlags, contexts: Contexts): Target {
 
 /** The same flags with values that a command got in another way, as strong as those of the command line. */
 export function withGiven(
-  globals: ResolvedFlags,
+  globals: GlobalFlags,
   given: Readonly<Record<string, string>>,
-): ResolvedFlags {
+): GlobalFlags {
   return {
     ...globals,
-    text: (name) => given[name] ?? globals.text(name),
+    values: { ...globals.values, ...given },
     origin: (name) =>
       given[name] === undefined ? globals.origin(name) : { layer: 'flag', text: `--${name}` },
   };

@@ -4,7 +4,7 @@ import { hasStrings } from '../../client/http/guards.ts';
 import { sleep } from '../../client/http/sleep.ts';
 import type { Client } from '../../client/create-client.ts';
 import { CliError } from '../cli-error.ts';
-import type { CommandInput } from '../command.ts';
+import type { InputOf } from '../commands.ts';
 import { openBrowser } from '../local/open-browser.ts';
 
 interface DeviceGrant extends Record<string, unknown> {
@@ -26,14 +26,14 @@ const PATH = '/v1/account/sso';
  * Shows the address and the code by which a person signs in at the provider of a gateway, waits for it, and
  * gives the key that the gateway makes for them. Throws `sso_expired` (exit 4) when nobody does in time.
  */
-export async function signInWithProvider(server: string, input: CommandInput): Promise<string> {
+export async function signInWithProvider(server: string, input: InputOf<'login'>): Promise<string> {
   const { context, flags } = input;
   const { clock, signal } = context;
   const client = await context.connectTo({ server, apiKey: undefined });
   const grant = await startGrant(client, signal);
   await showGrant(grant, input);
   const until = clock.monotonic() + grant.expires_in * SECOND_MS;
-  const organization = flags.text('organization');
+  const organization = flags.organization;
   const body = { device_code: grant.device_code, ...(organization && { organization }) };
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- the provider says how often it may be asked
@@ -68,12 +68,12 @@ function isTime(seconds: unknown): boolean {
   return typeof seconds === 'number' && seconds > 0 && seconds < 86_400;
 }
 
-async function showGrant(grant: DeviceGrant, { context, flags }: CommandInput): Promise<void> {
+async function showGrant(grant: DeviceGrant, { context, flags }: InputOf<'login'>): Promise<void> {
   const { io, format } = context;
   const href = grant.verification_uri_complete ?? grant.verification_uri;
   // An address of another kind could start any program.
   const isWeb = /^https?:\/\//.test(href);
-  const mayOpen = isWeb && !flags.on('no-browser') && format === 'text' && io.stdin.isTTY === true;
+  const mayOpen = isWeb && !flags['no-browser'] && format === 'text' && io.stdin.isTTY === true;
   const host = { platform: process.platform, env: io.env, spawn };
   const opened = mayOpen && (await openBrowser(href, host));
   // Nobody can sign in without it, so that --quiet does not hide it.

@@ -4,7 +4,8 @@ import { toPlanFile } from '../../config/plan/plan-file.ts';
 import { toResourceClient } from '../resources/admin-resources.ts';
 import type { GatewayConfig } from '../../config/read/load-config.ts';
 import type { Plan } from '../../config/plan/plan.ts';
-import type { CommandInput, CommandResult } from '../command.ts';
+import type { CommandResult } from '../command.ts';
+import type { InputOf } from '../commands.ts';
 import { changesExit, makePlan, planChoice, slugConflicts } from '../project/make-plan.ts';
 import { projectFile, withSelected } from '../project/project.ts';
 import { renderPlan } from '../output/render-plan.ts';
@@ -12,7 +13,7 @@ import { renderPlanMarkdown } from '../output/render-plan-markdown.ts';
 
 /** Reads the files and the gateway for `plan` and `diff`; changes nothing there. */
 export function compare(
-  input: CommandInput,
+  input: InputOf<'diff'>,
   { all, out }: { all: boolean; out?: string | undefined },
 ): Promise<CommandResult> {
   const { flags, context } = input;
@@ -35,24 +36,27 @@ export function compare(
       exitCode: changesExit(plan, flags),
     };
   };
-  return withSelected(input, compared, { mayBeGone: flags.on('prune') });
+  return withSelected(input, compared, { mayBeGone: flags.prune });
 }
 
+const CHOSEN = ['only', 'exclude', 'selector'] as const;
+
 /** The command that applies a saved plan, as a shell takes it. */
-function applyCommand(plan: Plan, path: string, { flags, context }: CommandInput): string {
+function applyCommand(plan: Plan, path: string, { flags, context }: InputOf<'diff'>): string {
   const { actions, confirmPrune, irreversible, summary } = plan;
   const isCounted = confirmPrune !== null || irreversible.length > 0;
-  const named = (name: string) => flags.list(name).flatMap((one) => [`--${name}`, one]);
+  const named = (name: 'file' | 'overlay' | (typeof CHOSEN)[number]) =>
+    flags[name].flatMap((one) => [`--${name}`, one]);
   const { globals } = context;
   const { layer } = globals.origin('server') ?? {};
-  const server = layer === 'flag' ? globals.text('server') : undefined;
+  const server = layer === 'flag' ? globals.values.server : undefined;
   return [
     'gateway apply',
     ...['--plan', path, ...named('file'), ...named('overlay')].map(inShell),
-    ...(flags.on('recursive') ? ['--recursive'] : []),
-    ...['only', 'exclude', 'selector'].flatMap(named).map(inShell),
+    ...(flags.recursive ? ['--recursive'] : []),
+    ...CHOSEN.flatMap(named).map(inShell),
     ...(server === undefined ? [] : ['--server', inShell(server)]),
-    ...(flags.text('unknown-fields') === 'warn' ? ['--unknown-fields warn'] : []),
+    ...(flags['unknown-fields'] === 'warn' ? ['--unknown-fields warn'] : []),
     ...(actions.some(({ action }) => action === 'replace') ? ['--allow-replace'] : []),
     ...(isCounted ? [`--confirm-prune ${summary.remove}`] : []),
   ].join(' ');

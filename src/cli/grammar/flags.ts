@@ -1,6 +1,7 @@
 import { parseDuration } from '../../core/time/duration.ts';
 import { usageError } from '../cli-error.ts';
-import { flagEnv, type CommandSpec, type Flags, type FlagSpec } from '../command.ts';
+import { flagEnv, type CommandSpec, type FlagSpec } from '../command.ts';
+import type { FlagValue, FlagValues } from '../command-input.ts';
 
 /** Flags as parsed: the text of a flag, of every repetition, or true for a switch. */
 export type RawFlags = Readonly<Record<string, string | readonly string[] | true>>;
@@ -22,13 +23,15 @@ export interface Origin {
   text: string;
 }
 
-/** Flags that tell where their values come from; undefined for one without a value. */
-export interface ResolvedFlags extends Flags {
-  origin(name: string): Origin | undefined;
+/** Values of flags by name, and where they come from. */
+export interface ResolvedFlags<F extends readonly FlagSpec[] = readonly FlagSpec[]> {
+  readonly values: FlagValues<F>;
+  /** Undefined for a flag without a value. */
+  origin(name: F[number]['name']): Origin | undefined;
 }
 
-export interface FlagSources {
-  specs: readonly FlagSpec[];
+export interface FlagSources<F extends readonly FlagSpec[] = readonly FlagSpec[]> {
+  specs: F;
   /** Absent for the global flags. */
   command?: CommandSpec;
   given: RawFlags;
@@ -40,34 +43,29 @@ export interface FlagSources {
 type Value = string | number | boolean | readonly string[];
 
 /**
- * Flags win over the environment, it wins over settings, they win over defaults. A bad value is a usage
- * error (exit 64).
+ * Flags win over the environment, it wins over settings, they win over defaults; without any of them a
+ * switch is off and a list is empty. A bad value is a usage error (exit 64).
  */
-export function resolveFlags(sources: FlagSources): ResolvedFlags {
+export function resolveFlags<F extends readonly FlagSpec[]>(
+  sources: FlagSources<F>,
+): ResolvedFlags<F> {
   const { specs } = sources;
-  const values = new Map<string, Value>();
+  const values: Record<string, FlagValue> = {};
   const origins = new Map<string, Origin>();
   for (const spec of specs) {
     const found = findValue(spec, sources);
-    if (found === undefined) continue;
-    values.set(spec.name, toValue(spec, found.value, found.source));
-    origins.set(spec.name, found.origin);
+    values[spec.name] =
+      found === undefined ? absent(spec) : toValue(spec, found.value, found.source);
+    if (found !== undefined) origins.set(spec.name, found.origin);
   }
-  const get = (name: string) => {
-    if (!specs.some((spec) => spec.name === name)) throw new Error(`no flag is called ${name}`);
-    return values.get(name);
-  };
-  return {
-    origin: (name) => origins.get(name),
-    on: (name) => get(name) === true,
-    text: (name) => (get(name) === undefined ? undefined : String(get(name))),
-    number: (name) => (get(name) === undefined ? undefined : Number(get(name))),
-    list(name) {
-      const value = get(name);
-      if (value === undefined) return [];
-      return typeof value === 'object' ? value : [String(value)];
-    },
-  };
+  // Each is converted as its declaration says.
+  return { values: values as FlagValues<F>, origin: (name) => origins.get(name) };
+}
+
+/** Value of a flag that nobody gave. */
+function absent({ type, repeatable }: FlagSpec): FlagValue {
+  if (type === 'boolean') return false;
+  return repeatable ? [] : undefined;
 }
 
 interface Found {

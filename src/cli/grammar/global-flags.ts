@@ -1,7 +1,8 @@
 import type { FlagSpec } from '../command.ts';
+import type { ResolvedFlags } from './flags.ts';
 
 /** Flags that every command takes, before and after its name. */
-export const GLOBAL_FLAGS: readonly FlagSpec[] = [
+export const GLOBAL_FLAGS = [
   {
     name: 'server',
     type: 'string',
@@ -53,4 +54,7 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
     min: 1,
     description: 'How long to wait for the gateway to answer',
   },
-];
+] as const satisfies readonly FlagSpec[];
+
+/** Their values for one command line. */
+export type GlobalFlags = ResolvedFlags<typeof GLOBAL_FLAGS>;

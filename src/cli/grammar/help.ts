@@ -92,7 +92,8 @@ function commandsOf(
 }
 
 function globalFlags(): string {
-  const names = GLOBAL_FLAGS.map(({ name, short }) => `${short ? `-${short}, ` : ''}--${name}`);
+  const globals: readonly FlagSpec[] = GLOBAL_FLAGS;
+  const names = globals.map(({ name, short }) => `${short ? `-${short}, ` : ''}--${name}`);
   return `Every command takes ${names.join(', ')}: gateway help flags`;
 }
 

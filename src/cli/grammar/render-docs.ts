@@ -1,4 +1,11 @@
-import { flagEnv, otherNames, parentOf, shownName, type CommandSpec } from '../command.ts';
+import {
+  flagEnv,
+  otherNames,
+  parentOf,
+  shownName,
+  type CommandSpec,
+  type FlagSpec,
+} from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
 import { usageOf } from './help.ts';
@@ -58,7 +65,7 @@ function flagTable(command: CommandSpec): string {
   return ['| Flag | Environment | |', '|---|---|---|', ...rows].join('\n');
 }
 
-function row(flag: (typeof GLOBAL_FLAGS)[number], variable: string): string {
+function row(flag: FlagSpec, variable: string): string {
   const short = flag.short === undefined ? '' : `-${flag.short}, `;
   const value = flag.type === 'boolean' ? '' : ` ${flag.value ?? flag.type.toUpperCase()}`;
   const choices = flag.choices ?? flag.offers;

@@ -1,9 +1,13 @@
 import { usageError } from '../cli-error.ts';
-import type { Flags } from '../command.ts';
+import type { FlagValues } from '../command-input.ts';
+import type { FROM, RANGE, SINCE } from '../tables/shared-words.ts';
 
 /** The time that a flag names, RFC 3339 in UTC; a date alone is its first moment there. Exit 64 for another. */
-export function readTime(flags: Flags, name: string): string | undefined {
-  const text = flags.text(name);
+export function readTime<N extends string>(
+  flags: Readonly<Record<N, string | undefined>>,
+  name: N,
+): string | undefined {
+  const text = flags[name];
   if (text === undefined) return undefined;
   const at = /^\d{4}-\d\d-\d\d(T|$)/.test(text) ? Date.parse(text) : NaN;
   if (Number.isNaN(at))
@@ -15,8 +19,11 @@ export function readTime(flags: Flags, name: string): string | undefined {
 }
 
 /** The beginning that --from or --since names; `now` is milliseconds since epoch. Exit 64 for both. */
-export function readBeginning(flags: Flags, now: number): string | undefined {
-  const since = flags.number('since');
+export function readBeginning(
+  flags: FlagValues<readonly [typeof FROM, typeof SINCE]>,
+  now: number,
+): string | undefined {
+  const since = flags.since;
   const from = readTime(flags, 'from');
   if (since === undefined) return from;
   if (from !== undefined) throw usageError('--since and --from cannot be combined');
@@ -25,7 +32,7 @@ export function readBeginning(flags: Flags, now: number): string | undefined {
 
 /** Reads the range of --from, --since and --to. */
 export function readRange(
-  flags: Flags,
+  flags: FlagValues<typeof RANGE>,
   now: number,
 ): { from: string | undefined; to: string | undefined } {
   return { from: readBeginning(flags, now), to: readTime(flags, 'to') };

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { usageError } from '../cli-error.ts';
-import type { Flags } from '../command.ts';
+import type { FlagValues } from '../command-input.ts';
 import type { CommandContext } from '../context.ts';
+import type { VALUE_FLAGS } from '../tables/shared-words.ts';
 
 /** Characters. */
 const MAX_VALUE = 65_536;
@@ -11,10 +12,13 @@ const MAX_VALUE = 65_536;
  * The value of a secret, without the line break at its end; exit 64 unless exactly one place is named and
  * something stands there. Messages never have any of it.
  */
-export async function readSecretValue(flags: Flags, context: CommandContext): Promise<string> {
-  const file = flags.text('value-file');
-  const variable = flags.text('value-env');
-  const isStdin = flags.on('value-stdin');
+export async function readSecretValue(
+  flags: FlagValues<typeof VALUE_FLAGS>,
+  context: CommandContext,
+): Promise<string> {
+  const file = flags['value-file'];
+  const variable = flags['value-env'];
+  const isStdin = flags['value-stdin'];
   const named = [file !== undefined, variable !== undefined, isStdin].filter(Boolean).length;
   if (named !== 1) {
     const how = 'name one of --value-file, --value-stdin and --value-env';

@@ -1,5 +1,8 @@
 import { usageError } from '../cli-error.ts';
-import type { Flags } from '../command.ts';
+import type { FlagValues } from '../command-input.ts';
+import type { KEY_LIMITS } from '../tables/key-commands.ts';
+
+type Limits = FlagValues<typeof KEY_LIMITS>;
 
 const WINDOWS = {
   lifetime: 'spending-limit',
@@ -7,18 +10,20 @@ const WINDOWS = {
   month: 'spending-limit-month',
 } as const;
 
+type AmountFlag = (typeof WINDOWS)[keyof typeof WINDOWS] | 'conversation-spending';
+
 /** Fields of a key that the flags of `keys create` and `keys update` give; absent flags give none. */
-export function readKeyFields(flags: Flags, now: number): Record<string, unknown> {
+export function readKeyFields(flags: Limits, now: number): Record<string, unknown> {
   const spending = readSpending(flags);
   const given = {
-    scopes: listOrNothing(flags.list('scope')),
-    role: flags.text('role'),
-    rpm_cap: flags.number('rpm-cap'),
-    concurrency_cap: flags.number('concurrency-cap'),
+    scopes: listOrNothing(flags.scope),
+    role: flags.role,
+    rpm_cap: flags['rpm-cap'],
+    concurrency_cap: flags['concurrency-cap'],
     limits: readLimits(flags),
     spending_limit: Object.keys(spending).length === 0 ? undefined : spending,
     expires_at: readExpiry(flags, now),
-    allowed_models: listOrNothing(flags.list('allowed-model')),
+    allowed_models: listOrNothing(flags['allowed-model']),
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
@@ -32,7 +37,7 @@ function listOrNothing(items: readonly string[]): readonly string[] | undefined 
   return items.length === 0 ? undefined : items;
 }
 
-function readSpending(flags: Flags): Record<string, string> {
+function readSpending(flags: Limits): Record<string, string> {
   const limits: Record<string, string> = {};
   for (const [window, flag] of Object.entries(WINDOWS)) {
     const amount = readAmount(flags, flag);
@@ -41,21 +46,21 @@ function readSpending(flags: Flags): Record<string, string> {
   return limits;
 }
 
-function readLimits(flags: Flags): Record<string, string> | undefined {
+function readLimits(flags: Limits): Record<string, string> | undefined {
   const amount = readAmount(flags, 'conversation-spending');
   return amount === undefined ? undefined : { conversation_spending: amount };
 }
 
-function readAmount(flags: Flags, flag: string): string | undefined {
-  const text = flags.text(flag);
+function readAmount(flags: Limits, flag: AmountFlag): string | undefined {
+  const text = flags[flag];
   if (text !== undefined && !/^\d{1,12}(\.\d{1,9})?$/.test(text))
     throw usageError(`--${flag} must be an amount such as 5 or 2.50`);
   return text;
 }
 
-function readExpiry(flags: Flags, now: number): string | undefined {
-  const at = flags.text('expires-at');
-  const after = flags.number('expires-in');
+function readExpiry(flags: Limits, now: number): string | undefined {
+  const at = flags['expires-at'];
+  const after = flags['expires-in'];
   if (at !== undefined && after !== undefined) {
     throw usageError('--expires-at and --expires-in cannot be combined');
   }

@@ -3,18 +3,20 @@ import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { CopyOptions } from '../../store/backends/lmdb/backup/files.ts';
 import { isFileDriver } from '../../store/unstorage/file-drivers.ts';
 import type { WalkOptions } from '../../store/raw/summary.ts';
-import type { CommandInput, CommandResult } from '../command.ts';
+import type { CommandResult } from '../command.ts';
+import type { FlagInput } from '../command-input.ts';
 import { configPaths, invalidConfig } from '../project/project.ts';
+import type { CONFIG } from '../tables/shared-words.ts';
 
 const TELL_MS = 2_000;
 
 /** Runs `use` with the server section of gateway.yaml or what --config names; else exit 3. */
 export async function withServer(
-  { flags, context }: Pick<CommandInput, 'flags' | 'context'>,
+  { flags, context }: FlagInput<readonly [typeof CONFIG]>,
   use: (server: ServerConfig) => Promise<CommandResult>,
 ): Promise<CommandResult> {
   const { cwd, env } = context.io;
-  const paths = configPaths(flags.list('config'), cwd);
+  const paths = configPaths(flags.config, cwd);
   const { config, diagnostics } = await loadConfig({ paths, cwd, env });
   return config ? use(config.server) : invalidConfig(diagnostics);
 }
@@ -23,7 +25,7 @@ export async function withServer(
  * Options that stop work on an interrupt and show its progress on a terminal: every other second,
  * one line.
  */
-export function storeWork({ context }: Pick<CommandInput, 'context'>): WalkOptions & CopyOptions {
+export function storeWork({ context }: Pick<FlagInput<[]>, 'context'>): WalkOptions & CopyOptions {
   const { clock, io, output, signal } = context;
   let toldAt = clock.monotonic();
   let bytes = 0;

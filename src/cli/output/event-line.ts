@@ -1,13 +1,14 @@
 import { isRecord } from '../../client/http/guards.ts';
 import type { SessionEvent } from '../../sessions/log/session-event.ts';
-import type { Flags } from '../command.ts';
+import type { FlagValues } from '../command-input.ts';
+import type { TYPE } from '../tables/session-commands.ts';
 import { oneLine, printable } from '../../core/printable.ts';
 
 const MAX_DETAIL = 200;
 
 /** The values of --type, each one or several separated by commas; none given: every type. */
-export function typesOf(flags: Flags): readonly string[] | undefined {
-  const types = flags.list('type').flatMap((value) => value.split(','));
+export function typesOf(flags: FlagValues<readonly [typeof TYPE]>): readonly string[] | undefined {
+  const types = flags.type.flatMap((value) => value.split(','));
   const named = types.map((type) => type.trim()).filter((type) => type !== '');
   return named.length === 0 ? undefined : named;
 }

@@ -1,4 +1,5 @@
 import { findCommand, parentOf, type CommandSpec } from '../command.ts';
+import type { CommandInput } from '../command-input.ts';
 import { readPlugins, type InstalledPlugin, type PluginCommand } from './installed-plugin.ts';
 
 /**
@@ -34,7 +35,7 @@ function toSpec(plugin: InstalledPlugin, command: PluginCommand): CommandSpec {
     description: command.description ?? `${command.summary}. Of the plugin ${plugin.name}.`,
     async load() {
       const { runPlugin } = await import('./run-plugin.ts');
-      return { run: (input) => runPlugin({ plugin, id, spec: command }, input) };
+      return { run: (input: CommandInput) => runPlugin({ plugin, id, spec: command }, input) };
     },
   };
 }

@@ -1,7 +1,8 @@
 import { format } from 'node:util';
 import type { Config } from '@oclif/core';
 import type { CommandContext } from '../context.ts';
-import type { CommandInput, CommandResult } from '../command.ts';
+import type { CommandResult } from '../command.ts';
+import type { CommandInput } from '../command-input.ts';
 import type { GatewayCommand, GatewayContext } from './gateway-command.ts';
 import type { InstalledPlugin, PluginCommand } from './installed-plugin.ts';
 import { linkGateway } from './link-gateway.ts';

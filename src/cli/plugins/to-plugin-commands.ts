@@ -105,7 +105,8 @@ const OF_OCLIF: ReadonlySet<string> = new Set(['help', 'json', 'version']);
 
 function toFlags(flag: OclifCommand['flags'][string], command: string): FlagSpec[] {
   if (flag.type === 'boolean' && OF_OCLIF.has(flag.name)) return [];
-  const taken = GLOBAL_FLAGS.flatMap(({ name, short }) => [name, short]);
+  const globals: readonly FlagSpec[] = GLOBAL_FLAGS;
+  const taken = globals.flatMap(({ name, short }) => [name, short]);
   if ([...taken, 'help', 'h'].some((word) => word === flag.name || word === (flag.char ?? ''))) {
     throw new Error(`--${flag.name} of "${command}" has the name of a global flag`);
   }

@@ -7,9 +7,10 @@ import type { ResourceClient } from '../../config/actual/resource-client.ts';
 import { ownershipOf } from '../../config/actual/ownership.ts';
 import { ownerFor, plan, type Plan, type PlanOptions } from '../../config/plan/plan.ts';
 import { CliError } from '../cli-error.ts';
-import type { Flags } from '../command.ts';
+import type { FlagValues } from '../command-input.ts';
 import { EXIT } from '../exit-codes.ts';
 import { secretOf } from '../input/written-secret.ts';
+import type { CHOICE, EXIT_CODE } from '../tables/config-words.ts';
 
 export interface PlanSources {
   config: GatewayConfig;
@@ -24,11 +25,11 @@ export interface PlanChoice {
 }
 
 /** The options of plan and apply that decide what is changed. */
-export function planChoice(flags: Flags): PlanChoice {
+export function planChoice(flags: FlagValues<typeof CHOICE>): PlanChoice {
   return {
-    prune: flags.on('prune'),
-    adopt: flags.on('adopt'),
-    writeSecrets: flags.list('write-secret'),
+    prune: flags.prune,
+    adopt: flags.adopt,
+    writeSecrets: flags['write-secret'],
   };
 }
 
@@ -148,6 +149,6 @@ function refuse({ ambiguous, conflicts, fixed, lost }: Plan): void {
 }
 
 /** Exit 2 for changes, when --exit-code asks for it. */
-export function changesExit(made: Plan, flags: Flags): number {
-  return made.summary.total > 0 && flags.on('exit-code') ? EXIT.changes.code : EXIT.ok.code;
+export function changesExit(made: Plan, flags: FlagValues<readonly [typeof EXIT_CODE]>): number {
+  return made.summary.total > 0 && flags['exit-code'] ? EXIT.changes.code : EXIT.ok.code;
 }

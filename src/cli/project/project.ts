@@ -12,9 +12,14 @@ import { select, SelectionError, type SelectionWords } from '../../config/plan/s
 import { suggest } from '../../core/suggest.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { EXIT } from '../exit-codes.ts';
-import type { CommandInput, CommandResult } from '../command.ts';
+import type { CommandResult } from '../command.ts';
+import type { FlagInput } from '../command-input.ts';
+import type { FILE, PROJECT, SELECT } from '../tables/config-words.ts';
 
 export const DEFAULT_CONFIG = 'gateway.yaml';
+
+/** Input of a command on the files of a project. */
+export type ProjectInput = FlagInput<typeof PROJECT>;
 
 /**
  * Paths that were named, else gateway.yaml of `cwd`; throws `no_configuration` (exit 3) when there
@@ -42,18 +47,18 @@ export function startPaths(given: readonly string[], cwd: string): readonly stri
  * looked at for their prices where these are given.
  */
 export async function loadProject(
-  { flags, context }: Pick<CommandInput, 'flags' | 'context'>,
+  { flags, context }: ProjectInput,
   prices?: LoadConfigOptions['prices'],
 ): Promise<LoadedConfig> {
   const { cwd, env } = context.io;
-  const paths = configPaths(flags.list('file'), cwd);
+  const paths = configPaths(flags.file, cwd);
   return loadConfig({
     paths,
-    recursive: flags.on('recursive'),
-    overlays: flags.list('overlay'),
+    recursive: flags.recursive,
+    overlays: flags.overlay,
     cwd,
     env,
-    unknownFields: flags.text('unknown-fields') === 'warn' ? 'warn' : 'error',
+    unknownFields: flags['unknown-fields'],
     ...(paths.includes('-') && { stdin: await context.readStdin() }),
     ...(prices && { prices }),
   });
@@ -64,7 +69,7 @@ export async function loadProject(
  * is one that declares nothing, as a template that rendered to nothing.
  */
 export async function withProject(
-  input: CommandInput,
+  input: ProjectInput,
   use: (config: GatewayConfig) => Promise<CommandResult>,
 ): Promise<CommandResult> {
   const { config, diagnostics } = await loadProject(input);
@@ -81,16 +86,16 @@ export async function withProject(
  * declared any more.
  */
 export function withSelected(
-  input: CommandInput,
+  input: FlagInput<readonly [...typeof PROJECT, ...typeof SELECT]>,
   use: (config: GatewayConfig) => Promise<CommandResult>,
   { mayBeGone = false } = {},
 ): Promise<CommandResult> {
   const { flags } = input;
   return withProject(input, (config) => {
     const words = {
-      only: flags.list('only'),
-      exclude: flags.list('exclude'),
-      labels: flags.list('selector'),
+      only: flags.only,
+      exclude: flags.exclude,
+      labels: flags.selector,
     };
     const desired = chosen(config, words);
     const [unused] = desired.selection?.unused ?? [];
@@ -137,6 +142,8 @@ export function invalidConfig(diagnostics: readonly Diagnostic[]): CommandResult
 }
 
 /** The file that decides where `.gateway` is looked for. */
-export function projectFile({ flags }: Pick<CommandInput, 'flags'>): string | undefined {
-  return flags.list('file').find((path) => path !== '-');
+export function projectFile({
+  flags,
+}: Pick<FlagInput<readonly [typeof FILE]>, 'flags'>): string | undefined {
+  return flags.file.find((path) => path !== '-');
 }

@@ -4,12 +4,11 @@ import type { Diagnostic } from '../../config/source/diagnostic.ts';
 import type { GatewayConfig } from '../../config/read/load-config.ts';
 import { plan } from '../../config/plan/plan.ts';
 import { toResourceClient } from '../resources/admin-resources.ts';
-import type { CommandInput } from '../command.ts';
-import { projectFile } from './project.ts';
+import { projectFile, type ProjectInput } from './project.ts';
 
 /** Asks the gateway about what the files name and what is in their way. */
 export async function validateOnline(
-  input: CommandInput,
+  input: ProjectInput,
   { desired }: GatewayConfig,
 ): Promise<Diagnostic[]> {
   const client = await input.context.connect({ near: projectFile(input) });

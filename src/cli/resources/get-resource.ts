@@ -1,8 +1,8 @@
 import type { Client } from '../../client/create-client.ts';
-import type { CommandInput, CommandResult } from '../command.ts';
+import type { CommandResult } from '../command.ts';
 import { renderDetails } from '../details/render-details.ts';
 import { addNames } from '../details/references.ts';
-import { lookUp, skipMissing, type Sought } from './not-found.ts';
+import { lookUp, skipMissing, type MissingInput, type Sought } from './not-found.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ interface Shown extends Sought {
  * --ignore-not-found a missing one is no failure.
  */
 export async function getResource(
-  { context, flags }: CommandInput,
+  { context, flags }: MissingInput,
   { toRows = (value) => value, ...sought }: Shown,
   fetch: (client: Client, signal: AbortSignal) => Promise<View>,
 ): Promise<CommandResult> {

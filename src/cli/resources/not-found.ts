@@ -2,7 +2,9 @@ import { ClientError } from '../../client/http/client-error.ts';
 import { factsOf, isListed, KINDS, kindsWhere, type Collection } from '../../core/kinds.ts';
 import { oneLine } from '../../core/printable.ts';
 import { CliError } from '../cli-error.ts';
-import { shownName, type CommandResult, type Flags } from '../command.ts';
+import { shownName, type CommandResult } from '../command.ts';
+import type { FlagInput } from '../command-input.ts';
+import type { IGNORE_NOT_FOUND } from '../tables/shared-words.ts';
 import type { Failure } from '../output/output.ts';
 
 interface KindWords {
@@ -75,9 +77,12 @@ export function notFound({ kind, named, isOwn = false }: Sought, cause?: ClientE
   });
 }
 
+/** Input of a command with --ignore-not-found. */
+export type MissingInput = FlagInput<readonly [typeof IGNORE_NOT_FOUND]>;
+
 /** Gives an empty result in place of a failed lookup when --ignore-not-found is there. */
 export async function skipMissing(
-  flags: Flags,
+  flags: MissingInput['flags'],
   act: () => Promise<CommandResult>,
 ): Promise<CommandResult> {
   try {
@@ -85,7 +90,7 @@ export async function skipMissing(
   } catch (thrown) {
     const isMissing =
       (thrown instanceof ClientError || thrown instanceof CliError) && thrown.status === 404;
-    if (isMissing && flags.on('ignore-not-found')) return { data: null, text: '' };
+    if (isMissing && flags['ignore-not-found']) return { data: null, text: '' };
     throw thrown;
   }
 }

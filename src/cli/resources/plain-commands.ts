@@ -1,7 +1,9 @@
 import type { Client } from '../../client/create-client.ts';
 import { factsOf, type Collection, type PlainVerb } from '../../core/kinds.ts';
 import { oneLine } from '../../core/printable.ts';
-import type { CommandInput, CommandRun } from '../command.ts';
+import type { ArgSpec } from '../command.ts';
+import type { CommandInput, CommandRun } from '../command-input.ts';
+import type { IGNORE_NOT_FOUND } from '../tables/shared-words.ts';
 import { findDeployment } from './find-deployment.ts';
 import { findResource } from './find-resource.ts';
 import { getResource } from './get-resource.ts';
@@ -37,8 +39,10 @@ interface Objects {
   delete(id: string, signal: AbortSignal): Promise<void>;
 }
 
+type PlainRun = CommandRun<readonly ArgSpec[], readonly [typeof IGNORE_NOT_FOUND]>;
+
 /** Command that shows one object of a kind. */
-export function getCommand(kind: Collection): CommandRun {
+export function getCommand(kind: Collection): PlainRun {
   return (input) => {
     const named = namedBy(input.args);
     return getResource(input, { kind, named }, (client, signal) =>
@@ -48,7 +52,7 @@ export function getCommand(kind: Collection): CommandRun {
 }
 
 /** Command that changes or ends one object of a kind. */
-export function changeCommand(kind: Collection, verb: ChangeVerb): CommandRun {
+export function changeCommand(kind: Collection, verb: ChangeVerb): PlainRun {
   const { ask, done } = CHANGES[verb];
   return ({ args, flags, context }) =>
     skipMissing(flags, async () => {

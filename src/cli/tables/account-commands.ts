@@ -1,8 +1,7 @@
-import type { CommandSpec } from '../command.ts';
 import { LIMIT, RANGE } from './shared-words.ts';
 
 /** Commands by which a key sees its own organization, in the order of help. */
-export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
+export const ACCOUNT_COMMANDS = [
   {
     name: 'account',
     summary: 'Show the balance and the limits of your organization',
@@ -34,4 +33,4 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import('../commands/services/executions.ts'),
   },
-];
+] as const;

@@ -1,8 +1,7 @@
-import type { CommandSpec } from '../command.ts';
 import { LIMIT, ORGANIZATION, RANGE } from './shared-words.ts';
 
 /** Commands on the audit log, in the order of help. */
-export const AUDIT_COMMANDS: readonly CommandSpec[] = [
+export const AUDIT_COMMANDS = [
   {
     name: 'audit',
     summary: 'Show who changed what, and who signed in',
@@ -58,4 +57,4 @@ export const AUDIT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway audit verify', note: 'The whole log' }],
     load: () => import('../commands/audit/audit-verify.ts'),
   },
-];
+] as const;

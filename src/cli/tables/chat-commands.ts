@@ -1,7 +1,5 @@
-import type { CommandSpec } from '../command.ts';
-
 /** Commands that talk with a model, or let another program do so. */
-export const CHAT_COMMANDS: readonly CommandSpec[] = [
+export const CHAT_COMMANDS = [
   {
     name: 'chat',
     summary: 'Talk with a model, or send it one prompt',
@@ -87,4 +85,4 @@ export const CHAT_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import('../commands/models/connect.ts'),
   },
-];
+] as const;

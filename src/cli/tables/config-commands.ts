@@ -1,101 +1,7 @@
-import type { CommandSpec, FlagSpec } from '../command.ts';
-
-const FILE: FlagSpec = {
-  name: 'file',
-  short: 'f',
-  type: 'string',
-  value: 'PATH',
-  env: 'GATEWAY_CONFIG',
-  repeatable: true,
-  description: 'File, directory, or - for stdin (default: gateway.yaml)',
-};
-
-const RECURSIVE: FlagSpec = {
-  name: 'recursive',
-  short: 'R',
-  type: 'boolean',
-  description: 'Read subdirectories, too',
-};
-
-const OVERLAY: FlagSpec = {
-  name: 'overlay',
-  type: 'string',
-  value: 'PATH',
-  env: 'GATEWAY_OVERLAY',
-  repeatable: true,
-  description: 'Overlay file or directory, merged by kind and name; null removes',
-};
-
-const UNKNOWN_FIELDS: FlagSpec = {
-  name: 'unknown-fields',
-  type: 'string',
-  value: 'MODE',
-  choices: ['error', 'warn'],
-  default: 'error',
-  description: 'How to treat an unknown field',
-};
-
-const CHOICE: readonly FlagSpec[] = [
-  {
-    name: 'prune',
-    type: 'boolean',
-    description: 'Remove objects that these files created and no longer declare',
-  },
-  {
-    name: 'adopt',
-    type: 'boolean',
-    description: 'Adopt declared objects that no namespace manages',
-  },
-  {
-    name: 'write-secret',
-    type: 'string',
-    value: 'KIND/NAME#FIELD',
-    repeatable: true,
-    description: 'Write this secret even if nothing readable differs',
-  },
-];
-
-const SELECT: readonly FlagSpec[] = [
-  {
-    name: 'only',
-    type: 'string',
-    value: 'KIND/NAME',
-    repeatable: true,
-    description: 'Only these objects; * matches any text, KIND alone all of a kind',
-  },
-  {
-    name: 'exclude',
-    type: 'string',
-    value: 'KIND/NAME',
-    repeatable: true,
-    description: 'All but these objects',
-  },
-  {
-    name: 'selector',
-    short: 'l',
-    type: 'string',
-    value: 'LABEL=VALUE',
-    repeatable: true,
-    description: 'Only objects with this label; repeated: with all of them',
-  },
-];
-
-const EXIT_CODE: FlagSpec = {
-  name: 'exit-code',
-  type: 'boolean',
-  description: 'Exit 2 when there are changes',
-};
-
-const LOCK_TIMEOUT: FlagSpec = {
-  name: 'lock-timeout',
-  type: 'duration',
-  value: 'DURATION',
-  description:
-    'How long to wait and plan again when somebody else applies at the same time (default 0)',
-};
+import { CHOICE, EXIT_CODE, LOCK_TIMEOUT, PROJECT, SELECT } from './config-words.ts';
 
 /** Commands that compare gateway.yaml with a gateway, and make them one. */
-export const CONFIG_COMMANDS: readonly CommandSpec[] = [
+export const CONFIG_COMMANDS = [
   {
     name: 'validate',
     summary: 'Check configuration files',
@@ -110,10 +16,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       },
     ],
     flags: [
-      FILE,
-      RECURSIVE,
-      OVERLAY,
-      UNKNOWN_FIELDS,
+      ...PROJECT,
       {
         name: 'online',
         type: 'boolean',
@@ -134,10 +37,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway plan -o markdown', note: 'For a pull request comment' },
     ],
     flags: [
-      FILE,
-      RECURSIVE,
-      OVERLAY,
-      UNKNOWN_FIELDS,
+      ...PROJECT,
       ...SELECT,
       ...CHOICE,
       {
@@ -170,7 +70,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         note: 'In a pipeline: exit 0 without changes, 2 with changes',
       },
     ],
-    flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS, ...SELECT, ...CHOICE, EXIT_CODE],
+    flags: [...PROJECT, ...SELECT, ...CHOICE, EXIT_CODE],
     formats: ['markdown'],
     load: () => import('../commands/config/diff.ts'),
   },
@@ -186,10 +86,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway apply --plan plan.json', note: 'Exactly what was reviewed, or nothing' },
     ],
     flags: [
-      FILE,
-      RECURSIVE,
-      OVERLAY,
-      UNKNOWN_FIELDS,
+      ...PROJECT,
       ...SELECT,
       ...CHOICE,
       {
@@ -240,10 +137,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway delete -f preview.yaml --dry-run', note: 'Preview the removals' },
     ],
     flags: [
-      FILE,
-      RECURSIVE,
-      OVERLAY,
-      UNKNOWN_FIELDS,
+      ...PROJECT,
       ...SELECT,
       { name: 'dry-run', type: 'boolean', description: 'Show the removals and exit' },
       {
@@ -266,7 +160,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         note: 'Exit 2 when there is drift, for a nightly job',
       },
     ],
-    flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS, ...SELECT, EXIT_CODE],
+    flags: [...PROJECT, ...SELECT, EXIT_CODE],
     load: () => import('../commands/config/drift.ts'),
   },
   {
@@ -323,7 +217,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway adopt model/acme/fast', note: 'One object' },
     ],
     args: [{ name: 'object', variadic: true, description: 'KIND/NAME; default: all declared' }],
-    flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS],
+    flags: [...PROJECT],
     load: () => import('../commands/config/adopt.ts'),
   },
   {
@@ -396,4 +290,4 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     args: [{ name: 'path', required: true, description: 'KIND, KIND.field or server.setting' }],
     load: () => import('../commands/config/explain.ts'),
   },
-];
+] as const;

@@ -1,9 +1,13 @@
-import type { ArgSpec, CommandSpec } from '../command.ts';
+import type { ArgSpec } from '../command.ts';
 
-const NAME: ArgSpec = { name: 'name', required: true, description: 'Name of the context' };
+const NAME = {
+  name: 'name',
+  required: true,
+  description: 'Name of the context',
+} as const satisfies ArgSpec;
 
 /** Commands that tell or choose which gateway is called, with which key. */
-export const CONNECTION_COMMANDS: readonly CommandSpec[] = [
+export const CONNECTION_COMMANDS = [
   {
     name: 'login',
     summary: 'Store the key for a gateway',
@@ -142,4 +146,4 @@ export const CONNECTION_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import('../commands/local/selftest.ts'),
   },
-];
+] as const;

@@ -1,16 +1,16 @@
-import type { ArgSpec, CommandSpec } from '../command.ts';
+import type { ArgSpec } from '../command.ts';
 import { plainCommand } from './plain-commands.ts';
 import { updateCommand } from './write-commands.ts';
 import { FORCE, ID, IGNORE_NOT_FOUND, ORGANIZATION, VALUE_FLAGS } from './shared-words.ts';
 
-const FOLDER: ArgSpec = {
+const FOLDER = {
   name: 'folder',
   required: true,
   description: 'Folder with a SKILL.md',
-};
+} as const satisfies ArgSpec;
 
 /** Commands on what Agents are given, for the scope admin, and on media that requests name. */
-export const CONTENT_COMMANDS: readonly CommandSpec[] = [
+export const CONTENT_COMMANDS = [
   {
     name: 'credentials',
     summary: 'Manage Credentials for the tools of Agents',
@@ -124,7 +124,8 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
   plainCommand('skills', 'list', {
     examples: [{ command: 'gateway skills list -q', note: 'Only their names' }],
   }),
-  plainCommand('skills', 'get', {
+  {
+    name: 'skills get',
     summary: 'Show or unpack a Skill',
     examples: [
       { command: 'gateway skills get review', note: 'Description and latest version' },
@@ -140,8 +141,9 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
         description: 'Version (default: the latest)',
       },
     ],
+    args: [ID],
     load: () => import('../commands/agents/skills-get.ts'),
-  }),
+  },
   {
     name: 'skills create',
     summary: 'Upload a folder as a new Skill',
@@ -268,4 +270,4 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/models/assets-get.ts'),
   },
-];
+] as const;

@@ -1,16 +1,20 @@
-import type { ArgSpec, CommandSpec, FlagSpec } from '../command.ts';
+import type { ArgSpec, FlagSpec } from '../command.ts';
 import { plainCommand } from './plain-commands.ts';
 import { writeCommands } from './write-commands.ts';
 import { FROM, IGNORE_NOT_FOUND, LIMIT, RANGE, SINCE } from './shared-words.ts';
 
-const DEPLOYMENT: ArgSpec = {
+const DEPLOYMENT = {
   name: 'deployment',
   required: true,
   description: 'Id or name of the Schedule',
-};
-const RUN: ArgSpec = { name: 'run', required: true, description: 'Id of the run' };
+} as const satisfies ArgSpec;
+const RUN = {
+  name: 'run',
+  required: true,
+  description: 'Id of the run',
+} as const satisfies ArgSpec;
 
-const RUN_FILTERS: readonly FlagSpec[] = [
+export const RUN_FILTERS = [
   {
     name: 'deployment',
     type: 'string',
@@ -32,10 +36,10 @@ const RUN_FILTERS: readonly FlagSpec[] = [
     repeatable: true,
     description: 'Filter by status',
   },
-];
+] as const satisfies readonly FlagSpec[];
 
 /** Commands on the Schedules of the key's organization, and on their runs. */
-export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
+export const DEPLOYMENT_COMMANDS = [
   {
     name: 'deployments',
     aliases: ['schedules'],
@@ -218,4 +222,4 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import('../commands/schedules/runs-watch.ts'),
   },
-];
+] as const;

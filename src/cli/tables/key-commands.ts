@@ -1,18 +1,18 @@
 import { ROLES } from '../../core/access.ts';
-import type { CommandSpec, FlagSpec } from '../command.ts';
+import type { FlagSpec } from '../command.ts';
 import { plainCommand } from './plain-commands.ts';
 import { writeCommands } from './write-commands.ts';
-import { FORCE, ID, OBJECT_FORMATS, ORGANIZATION } from './shared-words.ts';
+import { FORCE, ID, IGNORE_NOT_FOUND, OBJECT_FORMATS, ORGANIZATION } from './shared-words.ts';
 
-const NAME: FlagSpec = {
+const NAME = {
   name: 'name',
   type: 'string',
   value: 'NAME',
   description: 'Name of the key, instead of the argument',
-};
+} as const satisfies FlagSpec;
 
 /** Flags that say what a key may do. */
-const LIMITS: readonly FlagSpec[] = [
+export const KEY_LIMITS = [
   {
     name: 'scope',
     type: 'string',
@@ -85,7 +85,7 @@ const LIMITS: readonly FlagSpec[] = [
     repeatable: true,
     description: 'Allowed model, * matches anything (default: all)',
   },
-];
+] as const satisfies readonly FlagSpec[];
 
 /** Fields that a key can be without. */
 const CLEARABLE = [
@@ -102,7 +102,7 @@ const CLEARABLE = [
 ] as const;
 
 /** Commands on API keys; they need a key with the scope admin. */
-export const KEY_COMMANDS: readonly CommandSpec[] = [
+export const KEY_COMMANDS = [
   {
     name: 'budgets',
     summary: 'Create, change and list budgets',
@@ -171,7 +171,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
       },
     ],
     args: [{ name: 'name', description: 'Name of the key' }],
-    flags: [NAME, ORGANIZATION, ...LIMITS],
+    flags: [NAME, ORGANIZATION, ...KEY_LIMITS],
     formats: ['yaml'],
     load: () => import('../commands/account/keys-create.ts'),
   },
@@ -179,11 +179,14 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     summary: 'List API keys',
     examples: [{ command: 'gateway keys list', note: 'Every key, without its value' }],
   }),
-  plainCommand('keys', 'get', {
+  {
+    name: 'keys get',
     summary: 'Show one API key',
     examples: [{ command: 'gateway keys get my-app', note: 'Limits and state' }],
+    args: [ID],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/account/keys-get.ts'),
-  }),
+  },
   {
     name: 'keys update',
     summary: 'Change the name, limits, expiry and labels of an API key',
@@ -206,7 +209,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     args: [ID],
     flags: [
       { ...NAME, description: 'New name' },
-      ...LIMITS,
+      ...KEY_LIMITS,
       {
         name: 'label',
         type: 'string',
@@ -268,4 +271,4 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     description: 'The key stops working within a second. This cannot be undone.',
     examples: [{ command: 'gateway keys revoke my-app --yes', note: 'Without confirmation' }],
   }),
-];
+] as const;

@@ -1,15 +1,15 @@
-import type { CommandSpec, FlagSpec } from '../command.ts';
+import type { FlagSpec } from '../command.ts';
 import { CONFIG } from './shared-words.ts';
 
-const HOST: FlagSpec = {
+const HOST = {
   name: 'host',
   type: 'string',
   value: 'HOST',
   env: 'GATEWAY_HOST',
   description: 'Address to listen on',
-};
+} as const satisfies FlagSpec;
 
-const PORT: FlagSpec = {
+const PORT = {
   name: 'port',
   short: 'p',
   type: 'integer',
@@ -17,10 +17,10 @@ const PORT: FlagSpec = {
   max: 65_535,
   env: 'GATEWAY_PORT',
   description: 'Port to listen on; 0 picks a free one',
-};
+} as const satisfies FlagSpec;
 
 /** Commands that work on this machine: run something, or look at gateway.yaml. */
-export const LOCAL_COMMANDS: readonly CommandSpec[] = [
+export const LOCAL_COMMANDS = [
   {
     name: 'init',
     summary: 'Write a first gateway.yaml',
@@ -185,4 +185,4 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
     flags: [CONFIG, { name: 'offline', type: 'boolean', description: 'Do not contact providers' }],
     load: () => import('../commands/local/doctor.ts'),
   },
-];
+] as const;

@@ -8,9 +8,9 @@ import { createCommand, updateCommand, withArticle } from './write-commands.ts';
 type ReadOrChange = Exclude<PlainVerb, 'create' | 'update'>;
 
 /** Members of a command that do not follow from its kind; each takes the place of one that does. */
-type Own = Partial<Omit<CommandSpec, 'name'>> & Pick<CommandSpec, 'examples'>;
+type Own = Partial<Omit<CommandSpec, 'name' | 'load'>> & Pick<CommandSpec, 'examples'>;
 
-const ARCHIVED = {
+export const ARCHIVED = {
   name: 'archived',
   type: 'boolean',
   description: 'Include archived ones',

@@ -1,7 +1,5 @@
-import type { CommandSpec } from '../command.ts';
-
 /** Commands that come from packages of others. */
-export const PLUGIN_COMMANDS: readonly CommandSpec[] = [
+export const PLUGIN_COMMANDS = [
   {
     name: 'plugins',
     summary: 'Manage plugins',
@@ -57,4 +55,4 @@ export const PLUGIN_COMMANDS: readonly CommandSpec[] = [
     args: [{ name: 'dir', description: 'Directory of the plugin (default: the current one)' }],
     load: () => import('../commands/plugins/plugins-manifest.ts'),
   },
-];
+] as const;

@@ -1,7 +1,5 @@
-import type { CommandSpec } from '../command.ts';
-
 /** Commands on the list of published prices; they need a key with the scope admin. */
-export const PRICE_COMMANDS: readonly CommandSpec[] = [
+export const PRICE_COMMANDS = [
   {
     name: 'prices',
     summary: 'Show and replace the published prices of vendors',
@@ -47,4 +45,4 @@ export const PRICE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway prices reset', note: 'Forget the kept list' }],
     load: () => import('../commands/prices/prices-reset.ts'),
   },
-];
+] as const;

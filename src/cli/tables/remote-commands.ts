@@ -1,11 +1,10 @@
-import type { CommandSpec } from '../command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { plainCommand } from './plain-commands.ts';
 import { writeCommands } from './write-commands.ts';
-import { IGNORE_NOT_FOUND, LIMIT, ORGANIZATION, RANGE } from './shared-words.ts';
+import { ID, IGNORE_NOT_FOUND, LIMIT, ORGANIZATION, RANGE } from './shared-words.ts';
 
 /** Commands that call a gateway. */
-export const REMOTE_COMMANDS: readonly CommandSpec[] = [
+export const REMOTE_COMMANDS = [
   {
     name: 'models',
     summary: 'Create, change and list models, show their prices and routes',
@@ -184,10 +183,14 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   plainCommand('organizations', 'list', {
     examples: [{ command: 'gateway organizations list -o json', note: 'As JSON' }],
   }),
-  plainCommand('organizations', 'get', {
+  {
+    name: 'organizations get',
+    summary: 'Show one organization',
     examples: [{ command: 'gateway organizations get default', note: 'State and spending limit' }],
+    args: [ID],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/account/organizations-get.ts'),
-  }),
+  },
   ...writeCommands({
     kind: 'organizations',
     create: [
@@ -316,4 +319,4 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import('../commands/models/api.ts'),
   },
-];
+] as const;

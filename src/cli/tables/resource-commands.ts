@@ -1,9 +1,8 @@
-import type { CommandSpec } from '../command.ts';
 import { plainCommand } from './plain-commands.ts';
 import { writeCommands } from './write-commands.ts';
 
 /** Commands on what organizations keep for their Agents; they need a key with the scope admin. */
-export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
+export const RESOURCE_COMMANDS = [
   {
     name: 'agents',
     summary: 'Create, change, show and archive Agents',
@@ -71,4 +70,4 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     description: 'Its Agent stays. This cannot be undone.',
     examples: [{ command: 'gateway services delete Helper --yes', note: 'Without confirmation' }],
   }),
-];
+] as const;

@@ -1,8 +1,7 @@
-import type { CommandSpec } from '../command.ts';
 import { IGNORE_NOT_FOUND, LIMIT } from './shared-words.ts';
 
 /** Commands on runs of models and APIs, their webhooks, and what they cost. */
-export const RUN_COMMANDS: readonly CommandSpec[] = [
+export const RUN_COMMANDS = [
   {
     name: 'run',
     summary: 'Run a model of any type, or an API',
@@ -115,4 +114,4 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
     args: [{ name: 'delivery', required: true, description: 'Id of the webhook' }],
     load: () => import('../commands/account/webhooks-redeliver.ts'),
   },
-];
+] as const;

@@ -1,13 +1,13 @@
-import type { ArgSpec, CommandSpec } from '../command.ts';
+import type { ArgSpec } from '../command.ts';
 
-const SERVICE: ArgSpec = {
+const SERVICE = {
   name: 'service',
   required: true,
   description: 'Slug, name or id of the Service',
-};
+} as const satisfies ArgSpec;
 
 /** Commands that call a published Agent. */
-export const SERVICE_COMMANDS: readonly CommandSpec[] = [
+export const SERVICE_COMMANDS = [
   {
     name: 'invoke',
     summary: 'Send a message to a Service',
@@ -55,4 +55,4 @@ export const SERVICE_COMMANDS: readonly CommandSpec[] = [
     args: [SERVICE],
     load: () => import('../commands/services/mcp.ts'),
   },
-];
+] as const;

@@ -1,17 +1,21 @@
-import type { ArgSpec, CommandSpec, FlagSpec } from '../command.ts';
+import type { ArgSpec, FlagSpec } from '../command.ts';
 import { IGNORE_NOT_FOUND } from './shared-words.ts';
 
-const ID: ArgSpec = { name: 'id', required: true, description: 'Id of the Session' };
+const ID = {
+  name: 'id',
+  required: true,
+  description: 'Id of the Session',
+} as const satisfies ArgSpec;
 
-const TYPE: FlagSpec = {
+export const TYPE = {
   name: 'type',
   type: 'string',
   value: 'TYPE',
   repeatable: true,
   description: 'Filter by event type; several separated by commas',
-};
+} as const satisfies FlagSpec;
 
-const TAIL: Omit<CommandSpec, 'name' | 'summary' | 'examples'> = {
+const TAIL = {
   description:
     'Shows every event once and in order. Reconnects after the last event received, and gives up with exit 1 after 30 seconds without a connection. Ends when the Session is terminated or deleted. -o json is NDJSON of events. With --until-done a failed turn exits 7.',
   args: [ID],
@@ -33,10 +37,10 @@ const TAIL: Omit<CommandSpec, 'name' | 'summary' | 'examples'> = {
     IGNORE_NOT_FOUND,
   ],
   load: () => import('../commands/sessions/sessions-tail.ts'),
-};
+} as const;
 
 /** Commands on the Sessions of the key's organization. */
-export const SESSION_COMMANDS: readonly CommandSpec[] = [
+export const SESSION_COMMANDS = [
   {
     name: 'sessions',
     summary: 'List, read, archive and delete Sessions',
@@ -135,4 +139,4 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway tail sess_01 --until-done', note: 'Until its turn ends' }],
     ...TAIL,
   },
-];
+] as const;

@@ -1,23 +1,27 @@
 import type { ArgSpec, FlagSpec } from '../command.ts';
 
-export const ID: ArgSpec = { name: 'id', required: true, description: 'Id or name' };
+export const ID = {
+  name: 'id',
+  required: true,
+  description: 'Id or name',
+} as const satisfies ArgSpec;
 
-export const IGNORE_NOT_FOUND: FlagSpec = {
+export const IGNORE_NOT_FOUND = {
   name: 'ignore-not-found',
   type: 'boolean',
   description: 'Exit 0 when it does not exist',
-};
+} as const satisfies FlagSpec;
 
-export const ORGANIZATION: FlagSpec = {
+export const ORGANIZATION = {
   name: 'organization',
   type: 'string',
   value: 'NAME',
   env: 'GATEWAY_ORGANIZATION',
   description: 'Id or name of the organization',
-};
+} as const satisfies FlagSpec;
 
 /** The files of the gateway, for commands that run it or work on what it has on this machine. */
-export const CONFIG: FlagSpec = {
+export const CONFIG = {
   name: 'config',
   short: 'c',
   type: 'string',
@@ -25,30 +29,30 @@ export const CONFIG: FlagSpec = {
   env: 'GATEWAY_CONFIG',
   repeatable: true,
   description: 'File or directory to load (default: gateway.yaml)',
-};
+} as const satisfies FlagSpec;
 
-export const FROM: FlagSpec = {
+export const FROM = {
   name: 'from',
   type: 'string',
   value: 'TIME',
   description: 'Earliest time, such as 2026-11-21 or 2026-11-21T10:00:00Z',
-};
+} as const satisfies FlagSpec;
 
-export const SINCE: FlagSpec = {
+export const SINCE = {
   name: 'since',
   type: 'duration',
   value: 'DURATION',
   description: 'Earliest, as an age such as 30m, 24h or 7d, instead of --from',
-};
+} as const satisfies FlagSpec;
 
 /** From when to when something is shown. */
-export const RANGE: readonly FlagSpec[] = [
+export const RANGE = [
   FROM,
   { name: 'to', type: 'string', value: 'TIME', description: 'Latest time, in the same form' },
   SINCE,
-];
+] as const satisfies readonly FlagSpec[];
 
-export const LIMIT: FlagSpec = {
+export const LIMIT = {
   name: 'limit',
   short: 'n',
   type: 'integer',
@@ -56,13 +60,13 @@ export const LIMIT: FlagSpec = {
   min: 1,
   default: 20,
   description: 'Maximum number of results',
-};
+} as const satisfies FlagSpec;
 
 /**
  * Flags that give the value of a secret; never the value itself, since others can see a command
  * line.
  */
-export const VALUE_FLAGS: readonly FlagSpec[] = [
+export const VALUE_FLAGS = [
   { name: 'value-file', type: 'string', value: 'FILE', description: 'File that holds the value' },
   { name: 'value-stdin', type: 'boolean', description: 'Read the value from stdin' },
   {
@@ -71,13 +75,13 @@ export const VALUE_FLAGS: readonly FlagSpec[] = [
     value: 'NAME',
     description: 'Environment variable that holds the value',
   },
-];
+] as const satisfies readonly FlagSpec[];
 
 /** Formats of --output that show what was written, or in YAML what would declare it. */
 export const OBJECT_FORMATS = ['yaml', 'name', 'jsonpath=EXPR'] as const;
 
-export const FORCE: FlagSpec = {
+export const FORCE = {
   name: 'force',
   type: 'boolean',
   description: 'Also change an object owned by a namespace',
-};
+} as const satisfies FlagSpec;

@@ -1,8 +1,7 @@
-import type { CommandSpec } from '../command.ts';
 import { CONFIG } from './shared-words.ts';
 
 /** Commands on the store itself, on the machine of the gateway. */
-export const STORE_COMMANDS: readonly CommandSpec[] = [
+export const STORE_COMMANDS = [
   {
     name: 'store',
     summary: 'Back up, restore, verify and migrate the store',
@@ -103,4 +102,4 @@ export const STORE_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import('../commands/store/store-migrate.ts'),
   },
-];
+] as const;

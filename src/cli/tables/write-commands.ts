@@ -2,10 +2,13 @@ import { factsOf, type Collection, type KindName } from '../../core/kinds.ts';
 import type { ArgSpec, CommandSpec, ExampleSpec, FlagSpec } from '../command.ts';
 import { FORCE, ID, OBJECT_FORMATS } from './shared-words.ts';
 
-const NAME: ArgSpec = { name: 'name', description: 'Name of the new one; -f may give it, too' };
+const NAME = {
+  name: 'name',
+  description: 'Name of the new one; -f may give it, too',
+} as const satisfies ArgSpec;
 
 /** Flags that give any field of an object. */
-const FIELDS: readonly FlagSpec[] = [
+export const FIELDS = [
   {
     name: 'file',
     short: 'f',
@@ -20,17 +23,21 @@ const FIELDS: readonly FlagSpec[] = [
     repeatable: true,
     description: 'Any field by its path, such as routes[0].weight=2',
   },
-];
+] as const satisfies readonly FlagSpec[];
 
-const LABEL: FlagSpec = {
+const LABEL = {
   name: 'label',
   type: 'string',
   value: 'KEY=VALUE',
   repeatable: true,
   description: 'Label to set',
-};
+} as const satisfies FlagSpec;
 
-const CHANGES: readonly FlagSpec[] = [
+/** Flags of `create` beside those of fields. */
+export const CREATES = [...FIELDS, LABEL] as const;
+
+/** Flags of `update` beside those of fields. */
+export const CHANGES = [
   ...FIELDS,
   { ...LABEL, description: 'Label to set; KEY- removes it' },
   {
@@ -41,7 +48,7 @@ const CHANGES: readonly FlagSpec[] = [
     description: 'Field that goes to its default, by its flag or path',
   },
   FORCE,
-];
+] as const satisfies readonly FlagSpec[];
 
 interface Written {
   readonly kind: Collection;
@@ -69,7 +76,7 @@ export function createCommand({
       'Checks it as `gateway validate` checks a file: each fault is told with its field (exit 3). With -o yaml writes nothing and prints what gateway.yaml would say. One that exists already is refused (exit 5).',
     examples: create,
     args: [NAME],
-    flags: [...FIELDS, LABEL],
+    flags: CREATES,
     formats: OBJECT_FORMATS,
     loadFlags: () => loadFlags(kind, 'create'),
     load: async () => {
@@ -95,8 +102,8 @@ export function updateCommand({
     formats: OBJECT_FORMATS,
     loadFlags: () => loadFlags(kind, 'update'),
     load: async () => {
-      const { updateObject } = await import('../write/update-object.ts');
-      return { run: updateObject(nameOf(kind)) };
+      const { updateByWords } = await import('../write/update-object.ts');
+      return { run: updateByWords(nameOf(kind)) };
     },
   };
 }

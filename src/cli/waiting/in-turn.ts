@@ -1,7 +1,8 @@
 import { sleep } from '../../client/http/sleep.ts';
 import { StalePlanError } from '../../config/plan/stale-plan-error.ts';
 import { CliError } from '../cli-error.ts';
-import type { CommandInput } from '../command.ts';
+import type { FlagInput } from '../command-input.ts';
+import type { LOCK_TIMEOUT } from '../tables/config-words.ts';
 
 /** Waits between two tries of what was not alone. */
 const TURN_MS = 500;
@@ -11,11 +12,11 @@ const TURN_MS = 500;
  * --lock-timeout leaves time for it, it is planned and done again.
  */
 export async function inTurn<T>(
-  { context, flags }: CommandInput,
+  { context, flags }: FlagInput<readonly [typeof LOCK_TIMEOUT]>,
   attempt: () => Promise<T>,
 ): Promise<T> {
   const { clock, output, signal } = context;
-  const deadline = clock.monotonic() + (flags.number('lock-timeout') ?? 0);
+  const deadline = clock.monotonic() + (flags['lock-timeout'] ?? 0);
   for (;;) {
     try {
       return await attempt();

@@ -1,8 +1,9 @@
 import { kindOf, type KindName } from '../../config/objects/kinds.ts';
 import { isSecretPath, secretAt } from '../../resources/fields/secret-path.ts';
 import { usageError } from '../cli-error.ts';
-import type { CommandInput, Flags } from '../command.ts';
+import type { FlagInput, FlagValue } from '../command-input.ts';
 import { mergeLabels } from '../resources/merge-labels.ts';
+import type { CREATES } from '../tables/write-commands.ts';
 import { flagsOfKind, type FieldFlag, type WriteVerb } from './kind-flags.ts';
 import {
   constantsAt,
@@ -34,16 +35,30 @@ interface Draft {
   readonly given: Set<string>;
 }
 
+/** Input of `create` and `update`. */
+export interface WriteInput extends FlagInput<typeof CREATES> {
+  /** Values of flags by name; those of fields follow from the kind. */
+  readonly loaded: Readonly<Record<string, FlagValue>>;
+}
+
+interface Change {
+  readonly kind: KindName;
+  readonly verb: WriteVerb;
+  readonly entry: Entry;
+  /** Values of --clear. Default: none. */
+  readonly cleared?: readonly string[];
+}
+
 /**
  * An entry with what -f, the flags of fields, --set, --label and --clear say of it, in this order.
  *
  * @throws CliError `usage` (exit 64) for words that cannot be read; the schema judges the values
  */
 export async function changeEntry(
-  { kind, verb, entry }: { kind: KindName; verb: WriteVerb; entry: Entry },
-  input: Pick<CommandInput, 'flags' | 'context'>,
+  { kind, verb, entry, cleared = [] }: Change,
+  input: WriteInput,
 ): Promise<ChangedEntry> {
-  const { flags } = input;
+  const { flags, loaded } = input;
   const { body, directory } = await readBody(kind, input);
   const { secrets } = kindOf(kind);
   const given = new Set([
@@ -52,15 +67,15 @@ export async function changeEntry(
   ]);
   const draft: Draft = { entry: { ...entry, ...body }, schema: schemaOfKind(kind), given };
   const fields = flagsOfKind(kind, verb);
-  for (const field of fields) setByFlag(draft, field, flags);
-  for (const text of flags.list('set')) setByPath(draft, kind, text);
-  setLabels(draft, flags.list('label'));
-  for (const word of verb === 'update' ? flags.list('clear') : []) clear(draft, word, fields);
+  for (const field of fields) setByFlag(draft, field, loaded);
+  for (const text of flags.set) setByPath(draft, kind, text);
+  setLabels(draft, flags.label);
+  for (const word of cleared) clear(draft, word, fields);
   return { entry: withReferences(kind, draft.entry), given, directory };
 }
 
-function setByFlag(draft: Draft, field: FieldFlag, flags: Flags): void {
-  const texts = flags.list(field.spec.name);
+function setByFlag(draft: Draft, field: FieldFlag, loaded: WriteInput['loaded']): void {
+  const texts = [loaded[field.spec.name] ?? []].flat().map(String);
   if (texts.length === 0) return;
   const value = valueOf(draft, field, texts);
   put(draft, field.path, { value, flag: `--${field.spec.name}` });

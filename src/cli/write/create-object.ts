@@ -6,12 +6,12 @@ import { checkDangling, takenSlugs } from '../../config/plan/check-online.ts';
 import { planCreation } from '../../config/plan/plan-object.ts';
 import { oneLine } from '../../core/printable.ts';
 import { CliError, usageError } from '../cli-error.ts';
-import { shownName, type CommandResult, type CommandRun } from '../command.ts';
+import { shownName, type CommandResult } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { collectionOf } from '../../core/kinds.ts';
 import { toResourceClient } from '../resources/admin-resources.ts';
 import { wordOf } from '../resources/not-found.ts';
-import { changeEntry, type ChangedEntry } from './change-entry.ts';
+import { changeEntry, type ChangedEntry, type WriteInput } from './change-entry.ts';
 import { slugTaken } from './slug-taken.ts';
 import {
   invalidObject,
@@ -22,12 +22,15 @@ import {
   writeObject,
 } from './write-object.ts';
 
+interface CreateInput extends WriteInput {
+  readonly args: { readonly name: string | undefined };
+}
+
 /** Makes an object of a kind from the words of the command line; with -o yaml declares it instead. */
-export function createObject(kind: KindName): CommandRun {
+export function createObject(kind: KindName): (input: CreateInput) => Promise<CommandResult> {
   return async (input) => {
-    const { args, flags } = input;
-    const name = args['name'];
-    if (name !== undefined && flags.text('name') !== undefined)
+    const { name } = input.args;
+    if (name !== undefined && input.loaded['name'] !== undefined)
       throw usageError('the name is given twice');
     const start = name === undefined ? {} : { name };
     const changed = await changeEntry({ kind, verb: 'create', entry: start }, input);

@@ -4,7 +4,8 @@ import { parse } from 'yaml';
 import { isRecord } from '../../client/http/guards.ts';
 import { kindOf, type KindName } from '../../config/objects/kinds.ts';
 import { CliError, usageError } from '../cli-error.ts';
-import type { CommandInput } from '../command.ts';
+import type { FlagInput } from '../command-input.ts';
+import type { FIELDS } from '../tables/write-commands.ts';
 
 export interface Body {
   readonly body: Readonly<Record<string, unknown>>;
@@ -24,9 +25,9 @@ const AROUND: ReadonlySet<string> = new Set(['version', 'namespace']);
  */
 export async function readBody(
   kind: KindName,
-  { flags, context }: Pick<CommandInput, 'flags' | 'context'>,
+  { flags, context }: FlagInput<typeof FIELDS>,
 ): Promise<Body> {
-  const file = flags.text('file');
+  const file = flags.file;
   const { cwd } = context.io;
   if (file === undefined) return { body: {}, directory: cwd };
   const path = resolve(cwd, file);

@@ -12,13 +12,17 @@ import { resetChanges } from '../../config/plan/reset.ts';
 import { secretAt, withoutSecrets } from '../../resources/fields/secret-path.ts';
 import { oneLine } from '../../core/printable.ts';
 import { CliError, usageError } from '../cli-error.ts';
-import { shownName, type CommandInput, type CommandResult, type CommandRun } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { shownName, type CommandResult } from '../command.ts';
+import type { FlagInput, FlagValues } from '../command-input.ts';
 import { collectionOf } from '../../core/kinds.ts';
 import { toResourceClient } from '../resources/admin-resources.ts';
 import { findResource } from '../resources/find-resource.ts';
 import { wordOf } from '../resources/not-found.ts';
 import { refuseOwnedBy } from '../resources/refuse-owned.ts';
-import { changeEntry, type ChangedEntry, type Entry } from './change-entry.ts';
+import type { FORCE } from '../tables/shared-words.ts';
+import type { CHANGES } from '../tables/write-commands.ts';
+import { changeEntry, type ChangedEntry, type Entry, type WriteInput } from './change-entry.ts';
 import { slugTaken } from './slug-taken.ts';
 import {
   invalidObject,
@@ -42,16 +46,30 @@ interface Found {
 }
 
 /** Fields of the declaration of the object, from what it is now. */
-export type MakeChange = (before: Entry, input: CommandInput) => Promise<ChangedEntry>;
+type MakeChange<I> = (before: Entry, input: I) => Promise<ChangedEntry>;
+
+interface UpdateInput extends FlagInput<readonly [typeof FORCE]> {
+  readonly args: { readonly id: string };
+}
+
+/** Input of `update` where the flags follow from the kind. */
+type WordsInput = UpdateInput & WriteInput & { readonly flags: FlagValues<typeof CHANGES> };
+
+/** Changes an object of a kind by the flags that follow from it, as {@link updateObject} does. */
+export function updateByWords(kind: KindName): (input: WordsInput) => Promise<CommandResult> {
+  return updateObject(kind, (entry, input) =>
+    changeEntry({ kind, verb: 'update', entry, cleared: input.flags.clear }, input),
+  );
+}
 
 /**
  * Changes an object of a kind by the words of the command line: what nothing names stays as it is. With
  * -o yaml declares what it would become instead.
  */
-export function updateObject(
+export function updateObject<I extends UpdateInput>(
   kind: KindName,
-  make: MakeChange = (entry, input) => changeEntry({ kind, verb: 'update', entry }, input),
-): CommandRun {
+  make: MakeChange<I>,
+): (input: I) => Promise<CommandResult> {
   return async (input) => {
     const { flags, context } = input;
     const isYaml = context.format === 'yaml';
@@ -61,7 +79,7 @@ export function updateObject(
     const before = declareObject(kind, view, await readAround(resources, itself, view));
     const changed = await make(before, input);
     if (changed.given.size === 0 && !isYaml) throw nothingToDo(kind);
-    if (!isYaml) await refuseOwnedBy(resources, view, { called, force: flags.on('force') });
+    if (!isYaml) await refuseOwnedBy(resources, view, { called, force: flags.force });
     const { desired, diagnostics } = await loadEntry(kind, changed, context);
     const declared = desired?.objects[0];
     if (declared === undefined) return invalidObject(kind, diagnostics, context);
@@ -71,10 +89,10 @@ export function updateObject(
   };
 }
 
-async function findObject(kind: KindName, { args, context }: CommandInput): Promise<Found> {
+async function findObject(kind: KindName, { args, context }: UpdateInput): Promise<Found> {
   const client = await context.connect();
   const resources = readOnce(toResourceClient(client));
-  const sought = { kind: collectionOf(kind), named: args['id'] ?? '' };
+  const sought = { kind: collectionOf(kind), named: args.id };
   const { id, name, ...rest } = await findResource(client, sought, context.signal);
   const called = `${wordOf(collectionOf(kind))} ${oneLine(name)} (${id})`;
   const view = (await resources.list(kind)).find((one) => one.id === id);
@@ -92,7 +110,7 @@ async function findObject(kind: KindName, { args, context }: CommandInput): Prom
 async function changeTo(
   object: DesiredObject,
   { found, given }: { found: Found; given: ReadonlySet<string> },
-  context: CommandInput['context'],
+  context: CommandContext,
 ): Promise<CommandResult> {
   const { kind, view, called, resources } = found;
   const desired = { namespace: '', managed: new Set([kind]), objects: [object], moved: [] };

@@ -10,14 +10,12 @@ import { loadObject, type LoadedObject } from '../../config/read/load-object.ts'
 import { nodeConfigFiles } from '../../config/read/load.ts';
 import { resolveAllSecrets } from '../../config/read/secrets.ts';
 import { type Diagnostic, formatDiagnostics } from '../../config/source/diagnostic.ts';
-import type { CommandInput, CommandResult } from '../command.ts';
+import type { CommandResult } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { collectionOf } from '../../core/kinds.ts';
 import { wordOf } from '../resources/not-found.ts';
 import type { ChangedEntry, Entry } from './change-entry.ts';
-
-type Context = CommandInput['context'];
 
 /** The document that declares an object. */
 export function toDocument(kind: KindName, entry: Entry): Record<string, unknown> {
@@ -36,7 +34,7 @@ export function loadEntry(
 export function invalidObject(
   kind: KindName,
   diagnostics: readonly Diagnostic[],
-  { format }: Context,
+  { format }: CommandContext,
 ): CommandResult {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const faults = diagnostics.map(({ path, severity, message, hint }) => {
@@ -89,7 +87,7 @@ export interface Write {
 /** Makes the object what is declared, for nobody's namespace; faults of secrets are the result. */
 export async function writeObject(
   { planned, object, actual, resources }: Write,
-  context: Context,
+  context: CommandContext,
 ): Promise<{ view: View } | { faults: readonly Diagnostic[] }> {
   const { env } = context.io;
   const sources = { env, files: nodeConfigFiles };

@@ -14,16 +14,16 @@ const resolve = (given: RawFlags, env: Record<string, string> = {}) =>
 
 describe('flags', () => {
   it('prefer the command line to the environment to the default', () => {
-    expect(resolve({}).number('port')).toBe(8787);
-    expect(resolve({}, { GATEWAY_PORT: '1' }).number('port')).toBe(1);
-    expect(resolve({ port: '2' }, { GATEWAY_PORT: '1' }).number('port')).toBe(2);
+    expect(resolve({}).values['port']).toBe(8787);
+    expect(resolve({}, { GATEWAY_PORT: '1' }).values['port']).toBe(1);
+    expect(resolve({ port: '2' }, { GATEWAY_PORT: '1' }).values['port']).toBe(2);
   });
 
   it('read switches and lists from the environment', () => {
-    expect(resolve({}, { GATEWAY_WATCH: 'yes' }).on('watch')).toBe(true);
-    expect(resolve({}, { GATEWAY_WATCH: '0' }).on('watch')).toBe(false);
-    expect(resolve({}, { GATEWAY_TAG: 'a, b' }).list('tag')).toEqual(['a', 'b']);
-    expect(resolve({}, { GATEWAY_WATCH: '' }).on('watch')).toBe(false);
+    expect(resolve({}, { GATEWAY_WATCH: 'yes' }).values['watch']).toBe(true);
+    expect(resolve({}, { GATEWAY_WATCH: '0' }).values['watch']).toBe(false);
+    expect(resolve({}, { GATEWAY_TAG: 'a, b' }).values['tag']).toEqual(['a', 'b']);
+    expect(resolve({}, { GATEWAY_WATCH: '' }).values['watch']).toBe(false);
   });
 
   it.each([
@@ -40,7 +40,7 @@ describe('flags', () => {
   });
 
   it('read durations in seconds or with a unit, as milliseconds', () => {
-    const ms = (wait: string) => resolve({ wait }).number('wait');
+    const ms = (wait: string) => resolve({ wait }).values['wait'];
     expect(['2', '300ms', '5m', '30d'].map(ms)).toEqual([2000, 300, 300_000, 2_592_000_000]);
   });
 });

@@ -1,8 +1,8 @@
 import type { BalanceView } from '../../../client/account.ts';
 import { isRecord } from '../../../client/http/guards.ts';
-import type { CommandRun } from '../../command.ts';
 import { renderFields, renderTable } from '../../output/table.ts';
 import type { Column } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
 interface WindowRow {
   readonly name: string;
@@ -16,7 +16,7 @@ const WINDOWS: readonly Column<WindowRow>[] = [
   { title: 'LIMIT', value: ({ limit }) => limit },
 ];
 
-export const run: CommandRun = async ({ context }) => {
+export const run: RunOf<'account'> = async ({ context }) => {
   const client = await context.connect();
   const balance = await client.account.balance(context.signal);
   return {

@@ -1,13 +1,13 @@
 import { usageError } from '../../cli-error.ts';
 import { oneLine } from '../../../core/printable.ts';
-import type { CommandRun } from '../../command.ts';
 import { readKeyFields } from '../../keys/key-fields.ts';
+import type { RunOf } from '../../commands.ts';
 
 /** The value goes to stdout alone, so that `KEY=$(gateway keys create app)` works. */
-export const run: CommandRun = async ({ args, flags, context }) => {
-  const name = args['name'] ?? flags.text('name');
+export const run: RunOf<'keys create'> = async ({ args, flags, context }) => {
+  const name = args.name ?? flags.name;
   if (name === undefined) throw usageError('the key needs a name', 'gateway keys create <name>');
-  const organization = flags.text('organization');
+  const organization = flags.organization;
   const body = {
     name,
     ...(organization !== undefined && { organization }),

@@ -1,10 +1,10 @@
-import type { CommandRun } from '../../command.ts';
 import { addSpending, toSpendingRows } from '../../details/spending-rows.ts';
 import { getResource } from '../../resources/get-resource.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = (input) => {
+export const run: RunOf<'keys get'> = (input) => {
   const { args, context } = input;
-  const sought = { kind: 'keys', named: args['id'] ?? '' } as const;
+  const sought = { kind: 'keys', named: args.id } as const;
   return getResource(
     input,
     { ...sought, toRows: (key) => toRotationRow(toSpendingRows(key), context.clock.now()) },

@@ -1,13 +1,13 @@
 import { oneLine } from '../../../core/printable.ts';
-import type { CommandRun } from '../../command.ts';
+import type { RunOf } from '../../commands.ts';
 
 /** The new value goes to stdout alone, so that `KEY=$(gateway keys rotate app)` works. */
-export const run: CommandRun = async ({ args, flags, context }) => {
+export const run: RunOf<'keys rotate'> = async ({ args, flags, context }) => {
   const client = await context.connect();
   const keys = client.admin('keys');
-  const { id } = await keys.get(args['id'] ?? '', context.signal);
-  const end = flags.text('end');
-  const body = { overlap: `${flags.number('overlap')}ms`, ...(end !== undefined && { end }) };
+  const { id } = await keys.get(args.id, context.signal);
+  const end = flags.end;
+  const body = { overlap: `${flags.overlap}ms`, ...(end !== undefined && { end }) };
   const key = await keys.below(id).post('rotate', { json: body }, context.signal);
   const until = key['former_until'];
   const former =

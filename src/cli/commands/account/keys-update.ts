@@ -1,9 +1,9 @@
 import { usageError } from '../../cli-error.ts';
-import type { CommandInput } from '../../command.ts';
 import { readKeyFields, windowOf } from '../../keys/key-fields.ts';
 import { mergeLabels } from '../../resources/merge-labels.ts';
 import type { ChangedEntry, Entry } from '../../write/change-entry.ts';
 import { updateObject } from '../../write/update-object.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
 const FIELDS: Readonly<Record<string, string>> = {
   scopes: 'scopes',
@@ -15,16 +15,15 @@ const FIELDS: Readonly<Record<string, string>> = {
   'allowed-models': 'allowed_models',
 };
 
-export const run = updateObject('key', async (before, input) => changed(before, input));
+export const run: RunOf<'keys update'> = updateObject('key', async (before, input) =>
+  changed(before, input),
+);
 
-function changed(before: Entry, { flags, context }: CommandInput): ChangedEntry {
+function changed(before: Entry, { flags, context }: InputOf<'keys update'>): ChangedEntry {
   const { spending_limit: limits = {}, ...fields } = readKeyFields(flags, context.clock.now());
-  const name = flags.text('name');
-  const labels = mergeLabels(
-    (before['labels'] ?? {}) as Record<string, string>,
-    flags.list('label'),
-  );
-  const cleared = flags.list('clear');
+  const name = flags.name;
+  const labels = mergeLabels((before['labels'] ?? {}) as Record<string, string>, flags.label);
+  const cleared = flags.clear;
   const said: Entry = { ...(name !== undefined && { name }), ...fields, ...(labels && { labels }) };
   const gone = cleared.flatMap((flag) => FIELDS[flag] ?? []);
   const both = gone.find((field) => field in said);

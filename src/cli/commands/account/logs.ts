@@ -4,18 +4,19 @@ import { collect } from '../../../client/http/pages.ts';
 import type { UsageRow } from '../../../client/usage.ts';
 import type { RequestRecord, RequestsQuery } from '../../../client/requests.ts';
 import { usageError } from '../../cli-error.ts';
-import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
+import type { CommandResult } from '../../command.ts';
 import { lookUp } from '../../resources/not-found.ts';
 import { readRange } from '../../input/read-time.ts';
 import { toId } from '../../resources/resource-ids.ts';
 import { showEvents } from '../../output/show-events.ts';
 import { renderFields, renderLine, renderTable, type Column } from '../../output/table.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
 const FOLLOW_MS = 1_000;
 
-export const run: CommandRun = async (input) => {
-  const id = input.args['request'];
-  const follows = input.flags.on('follow');
+export const run: RunOf<'logs'> = async (input) => {
+  const id = input.args.request;
+  const follows = input.flags.follow;
   if (id !== undefined && follows)
     throw usageError('--follow cannot be combined with a request id');
   if (id !== undefined) return showRequest(input, id);
@@ -34,15 +35,15 @@ const COLUMNS: readonly Column<RequestRecord>[] = [
   { title: 'REQUEST', value: ({ id }) => id },
 ];
 
-async function listRequests({ flags, context }: CommandInput): Promise<CommandResult> {
+async function listRequests({ flags, context }: InputOf<'logs'>): Promise<CommandResult> {
   const { signal, clock } = context;
-  const limit = flags.number('limit') ?? 20;
+  const limit = flags.limit;
   const range = readRange(flags, clock.now());
   const client = await context.connect();
   const query = {
     ...(await filters(client, flags, signal)),
     ...range,
-    status: flags.text('status'),
+    status: flags.status,
     limit: Math.min(limit, 100),
   };
   const rows = await collect(client.requests.list(query, signal), limit);
@@ -70,20 +71,20 @@ function conversationText(id: string, sums: UsageRow | undefined): string {
 
 async function filters(
   client: Client,
-  flags: CommandInput['flags'],
+  flags: InputOf<'logs'>['flags'],
   signal: AbortSignal,
 ): Promise<RequestsQuery> {
   const idOf = (kind: 'keys' | 'organizations', given: string | undefined) =>
     toId(client, { kind, given, signal });
   return {
-    key: await idOf('keys', flags.text('key')),
-    model: flags.text('model'),
-    conversation: flags.text('conversation'),
-    organization: await idOf('organizations', flags.text('organization')),
+    key: await idOf('keys', flags.key),
+    model: flags.model,
+    conversation: flags.conversation,
+    organization: await idOf('organizations', flags.organization),
   };
 }
 
-async function followRequests({ flags, context }: CommandInput): Promise<CommandResult> {
+async function followRequests({ flags, context }: InputOf<'logs'>): Promise<CommandResult> {
   const { output, signal, clock } = context;
   const { from, to } = readRange(flags, clock.now());
   if (to !== undefined) throw usageError('--follow cannot be combined with --to');
@@ -94,7 +95,7 @@ async function followRequests({ flags, context }: CommandInput): Promise<Command
     onTrouble: (error) => output.note(`${error.message}; retrying`),
     signal,
   });
-  return showEvents(ended(records, flags.text('status')), {
+  return showEvents(ended(records, flags.status), {
     output,
     textOf: (record) => `${renderLine(record, COLUMNS)}\n`,
     isAwaited: false,
@@ -114,7 +115,7 @@ async function* ended(
   }
 }
 
-async function showRequest({ context }: CommandInput, id: string): Promise<CommandResult> {
+async function showRequest({ context }: InputOf<'logs'>, id: string): Promise<CommandResult> {
   const client = await context.connect();
   const record = await lookUp({ kind: 'requests', named: id }, () =>
     client.requests.get(id, context.signal),

@@ -1,7 +1,6 @@
 import { isRecord } from '../../../client/http/guards.ts';
 import type { Client } from '../../../client/create-client.ts';
 import type { UsageForecast, UsageQuery, UsageRow } from '../../../client/usage.ts';
-import type { CommandRun, Flags } from '../../command.ts';
 import { usageError } from '../../cli-error.ts';
 import { renderBars } from '../../output/bar-chart.ts';
 import type { Bar } from '../../output/bar-chart.ts';
@@ -9,19 +8,20 @@ import { readRange } from '../../input/read-time.ts';
 import { toId } from '../../resources/resource-ids.ts';
 import { toCsv } from '../../output/csv.ts';
 import { renderTable, type Column } from '../../output/table.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ flags, context }) => {
+export const run: RunOf<'usage'> = async ({ flags, context }) => {
   const { signal } = context;
-  const chosen = flags.list('by');
+  const chosen = flags.by;
   const groupBy = chosen.length === 0 ? ['model'] : [...new Set(chosen)];
   const range = readPeriod(flags, context.clock.now());
   const client = await context.connect();
   const ownerOf = (from: Client): Promise<string | undefined> =>
-    toId(from, { kind: 'organizations', given: flags.text('organization'), signal });
-  const isOwn = flags.on('own');
-  if (isOwn && flags.text('organization') !== undefined)
+    toId(from, { kind: 'organizations', given: flags.organization, signal });
+  const isOwn = flags.own;
+  if (isOwn && flags.organization !== undefined)
     throw usageError('--own and --organization cannot be combined');
-  const query = { groupBy, ...range, limit: flags.number('limit') };
+  const query = { groupBy, ...range, limit: flags.limit };
   const { rows, forecast } = isOwn
     ? await client.account.usage(query, signal)
     : await client.usage.report({ ...query, organization: await ownerOf(client) }, signal);
@@ -30,7 +30,7 @@ export const run: CommandRun = async ({ flags, context }) => {
     data: rows,
     text: async (style) => {
       if (context.format === 'csv') return renderCsv(rows, groupBy);
-      if (flags.on('chart') && rows.length > 0) return renderBars(toBars(rows, groups), style);
+      if (flags.chart && rows.length > 0) return renderBars(toBars(rows, groups), style);
       const table = await renderTable(rows, [...groups, ...SUMS], {
         style,
         empty: 'no usage in this time',
@@ -40,8 +40,11 @@ export const run: CommandRun = async ({ flags, context }) => {
   };
 };
 
-function readPeriod(flags: Flags, now: number): Pick<UsageQuery, 'month' | 'from' | 'to'> {
-  const month = flags.text('month');
+function readPeriod(
+  flags: InputOf<'usage'>['flags'],
+  now: number,
+): Pick<UsageQuery, 'month' | 'from' | 'to'> {
+  const month = flags.month;
   const range = readRange(flags, now);
   if (month === undefined) return range;
   if (range.from !== undefined || range.to !== undefined)

@@ -1,8 +1,8 @@
 import { collect } from '../../../client/http/pages.ts';
 import type { WebhookDelivery } from '../../../client/webhooks.ts';
-import type { CommandRun } from '../../command.ts';
 import { renderTable } from '../../output/table.ts';
 import type { Column } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
 const COLUMNS: readonly Column<WebhookDelivery>[] = [
   { title: 'CREATED', value: ({ created_at }) => created_at },
@@ -14,8 +14,8 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
   { title: 'ID', value: ({ id }) => id },
 ];
 
-export const run: CommandRun = async ({ flags, context }) => {
-  const limit = flags.number('limit') ?? 20;
+export const run: RunOf<'webhooks list'> = async ({ flags, context }) => {
+  const limit = flags.limit;
   const client = await context.connect();
   const rows = await collect(client.webhooks.deliveries(context.signal), limit);
   return {

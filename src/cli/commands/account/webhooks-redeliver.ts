@@ -1,9 +1,9 @@
-import type { CommandRun } from '../../command.ts';
 import { lookUp } from '../../resources/not-found.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ args, context }) => {
+export const run: RunOf<'webhooks redeliver'> = async ({ args, context }) => {
   const client = await context.connect();
-  const named = args['delivery'] ?? '';
+  const named = args.delivery;
   const delivery = await lookUp({ kind: 'webhooks', named }, () =>
     client.webhooks.redeliver(named, context.signal),
   );

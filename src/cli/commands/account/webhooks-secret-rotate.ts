@@ -1,6 +1,6 @@
-import type { CommandRun } from '../../command.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ context }) => {
+export const run: RunOf<'webhooks secret rotate'> = async ({ context }) => {
   const client = await context.connect();
   const rotated = await client.webhooks.rotateSecret(context.signal);
   return { data: rotated, text: rotated.secret };

@@ -2,13 +2,14 @@ import { isSecretName } from '../../../runtime/process/secret-name.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { isHeaderName } from '../../../runtime/tools/tool-credentials.ts';
 import { usageError } from '../../cli-error.ts';
-import type { CommandInput, CommandResult, CommandRun, Flags } from '../../command.ts';
+import type { CommandResult } from '../../command.ts';
 import { findResource } from '../../resources/find-resource.ts';
 import { readSecretValue } from '../../input/secret-value.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
 const REQUIRED = ['agent', 'scope-name', 'secret-key'] as const;
 
-export const run: CommandRun = async (input) => {
+export const run: RunOf<'credentials create'> = async (input) => {
   const { args, flags, context } = input;
   const [agent, scopeName, secretKey] = REQUIRED.map((name) => required(flags, name));
   if (context.format === 'yaml') return declared(input);
@@ -17,14 +18,14 @@ export const run: CommandRun = async (input) => {
   const { signal } = context;
   const found = await findResource(client, { kind: 'agents', named: agent ?? '' }, signal);
   const body = {
-    name: args['name'],
+    name: args.name,
     organization: found['organization'],
     agent_id: found.id,
-    scope: flags.text('scope') ?? 'mcp',
+    scope: flags.scope ?? 'mcp',
     scope_name: scopeName,
     secret_key: secretKey,
-    group_key: flags.text('group-key'),
-    weight: flags.number('weight'),
+    group_key: flags['group-key'],
+    weight: flags.weight,
     value,
   };
   const given = Object.fromEntries(Object.entries(body).filter(([, one]) => one !== undefined));
@@ -39,20 +40,24 @@ export const run: CommandRun = async (input) => {
 };
 
 /** The same as a file says it: the value is named there, and the one of stdin by a variable to set. */
-async function declared({ args, flags, context }: CommandInput): Promise<CommandResult> {
+async function declared({
+  args,
+  flags,
+  context,
+}: InputOf<'credentials create'>): Promise<CommandResult> {
   const { declareEntry } = await import('../../write/declare-entry.ts');
   const [agent, scopeName, secretKey] = REQUIRED.map((name) => required(flags, name));
-  const name = args['name'] ?? `${scopeName}:${secretKey}`;
-  const file = flags.text('value-file');
-  const variable = flags.text('value-env') ?? toVariable(`credential ${name} value`);
+  const name = args.name ?? `${scopeName}:${secretKey}`;
+  const file = flags['value-file'];
+  const variable = flags['value-env'] ?? toVariable(`credential ${name} value`);
   const entry = {
     name,
     agent_id: agent,
-    scope: flags.text('scope') ?? 'mcp',
+    scope: flags.scope ?? 'mcp',
     scope_name: scopeName,
     secret_key: secretKey,
-    group_key: flags.text('group-key'),
-    weight: flags.number('weight'),
+    group_key: flags['group-key'],
+    weight: flags.weight,
     value: file === undefined ? `\${secret:env:${variable}}` : `\${secret:file:${file}}`,
   };
   return declareEntry('credential', entry, context);
@@ -62,8 +67,11 @@ function toVariable(words: string): string {
   return words.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
 }
 
-function required(flags: Flags, name: string): string {
-  const value = flags.text(name);
+function required(
+  flags: InputOf<'credentials create'>['flags'],
+  name: (typeof REQUIRED)[number],
+): string {
+  const value = flags[name];
   if (value !== undefined) return value;
   throw usageError(
     `--${name} is missing`,

@@ -1,16 +1,12 @@
 import { collect } from '../../../client/http/pages.ts';
-import type { CommandRun } from '../../command.ts';
 import { findResource } from '../../resources/find-resource.ts';
 import { renderTable } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ args, context }) => {
+export const run: RunOf<'skills versions'> = async ({ args, context }) => {
   const client = await context.connect();
   const admin = client.admin('skills');
-  const { id } = await findResource(
-    client,
-    { kind: 'skills', named: args['id'] ?? '' },
-    context.signal,
-  );
+  const { id } = await findResource(client, { kind: 'skills', named: args.id }, context.signal);
   const versions = await collect(admin.below(id).list('versions', context.signal));
   return {
     data: versions,

@@ -1,8 +1,8 @@
 import type { AuditVerdict } from '../../../client/audit.ts';
-import type { CommandRun } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ context }) => {
+export const run: RunOf<'audit verify'> = async ({ context }) => {
   const client = await context.connect();
   const verdict = await client.audit.verify(context.signal);
   const { fault } = verdict;

@@ -2,22 +2,23 @@ import type { AuditEntry, AuditQuery } from '../../../client/audit.ts';
 import { collect } from '../../../client/http/pages.ts';
 import type { Client } from '../../../client/create-client.ts';
 import { usageError } from '../../cli-error.ts';
-import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
+import type { CommandResult } from '../../command.ts';
 import { readRange } from '../../input/read-time.ts';
 import { toCsv } from '../../output/csv.ts';
 import { showEvents } from '../../output/show-events.ts';
 import { renderFields, renderLine, renderTable, type Column } from '../../output/table.ts';
 import { lookUp } from '../../resources/not-found.ts';
 import { toId } from '../../resources/resource-ids.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
 const FOLLOW_MS = 1_000;
 const MOST_OF_PAGE = 1_000;
 /** Changes that a line of the list names. */
 const SHOWN_CHANGES = 3;
 
-export const run: CommandRun = async (input) => {
-  const id = input.args['entry'];
-  const follows = input.flags.on('follow');
+export const run: RunOf<'audit'> = async (input) => {
+  const id = input.args.entry;
+  const follows = input.flags.follow;
   if (id !== undefined && follows) throw usageError('--follow cannot be combined with an entry id');
   if (id !== undefined) return showEntry(input, id);
   return follows ? followEntries(input) : listEntries(input);
@@ -33,9 +34,9 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { title: 'ENTRY', value: ({ id }) => id },
 ];
 
-async function listEntries({ flags, context }: CommandInput): Promise<CommandResult> {
+async function listEntries({ flags, context }: InputOf<'audit'>): Promise<CommandResult> {
   const { signal, clock, output } = context;
-  const limit = flags.number('limit') ?? 20;
+  const limit = flags.limit;
   const range = readRange(flags, clock.now());
   const client = await context.connect();
   const query = { ...(await filters(client, flags, signal)), ...withoutAbsent(range) };
@@ -54,12 +55,12 @@ async function listEntries({ flags, context }: CommandInput): Promise<CommandRes
 
 async function filters(
   client: Client,
-  flags: CommandInput['flags'],
+  flags: InputOf<'audit'>['flags'],
   signal: AbortSignal,
 ): Promise<Omit<AuditQuery, 'from' | 'to' | 'limit'>> {
-  const given = flags.text('organization');
+  const given = flags.organization;
   const organization = await toId(client, { kind: 'organizations', given, signal });
-  const [actor, action, kind, object, request] = FILTERS.map((name) => flags.text(name));
+  const [actor, action, kind, object, request] = FILTERS.map((name) => flags[name]);
   return withoutAbsent({ organization, actor, action, kind, object, request });
 }
 
@@ -70,7 +71,7 @@ function withoutAbsent<T extends object>(members: T): { [K in keyof T]?: NonNull
   return Object.fromEntries(present) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
-async function followEntries({ flags, context }: CommandInput): Promise<CommandResult> {
+async function followEntries({ flags, context }: InputOf<'audit'>): Promise<CommandResult> {
   const { output, signal, clock } = context;
   const { from, to } = readRange(flags, clock.now());
   if (to !== undefined) throw usageError('--follow cannot be combined with --to');
@@ -89,7 +90,7 @@ async function followEntries({ flags, context }: CommandInput): Promise<CommandR
   });
 }
 
-async function showEntry({ context }: CommandInput, id: string): Promise<CommandResult> {
+async function showEntry({ context }: InputOf<'audit'>, id: string): Promise<CommandResult> {
   const client = await context.connect();
   const entry = await lookUp({ kind: 'audit', named: id }, () =>
     client.audit.get(id, context.signal),

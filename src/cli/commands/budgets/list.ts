@@ -1,11 +1,11 @@
 import type { BudgetSpendingView } from '../../../client/usage.ts';
-import type { CommandRun } from '../../command.ts';
 import { renderTable, type Column } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ flags, context }) => {
+export const run: RunOf<'budgets list'> = async ({ flags, context }) => {
   const client = await context.connect();
   const { signal } = context;
-  const data = flags.on('own')
+  const data = flags.own
     ? await client.account.budgets(signal)
     : await client.usage.budgets(signal);
   return {

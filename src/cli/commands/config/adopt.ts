@@ -13,8 +13,8 @@ import {
 import { ownerFor } from '../../../config/plan/plan.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
 import { CliError, usageError } from '../../cli-error.ts';
-import type { CommandRun } from '../../command.ts';
 import { projectFile, withProject } from '../../project/project.ts';
+import type { RunOf } from '../../commands.ts';
 
 /** A declared object and what there is of it. */
 interface Candidate {
@@ -24,7 +24,7 @@ interface Candidate {
 
 const NONE = { applied: [], failed: [], blocked: [], notRun: [] };
 
-export const run: CommandRun = (input) =>
+export const run: RunOf<'adopt'> = (input) =>
   withProject(input, async ({ desired }) => {
     const { rest, context } = input;
     const client = await context.connect({ near: projectFile(input) });

@@ -15,7 +15,7 @@ import type { Owner } from '../../../config/actual/ownership.ts';
 import { StalePlanError } from '../../../config/plan/stale-plan-error.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
 import { CliError, usageError } from '../../cli-error.ts';
-import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
+import type { CommandResult } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { toFailure } from '../../failure.ts';
@@ -26,19 +26,23 @@ import { readSavedPlan } from '../../project/saved-plan.ts';
 import { createStyle, type Style } from '../../output/style.ts';
 import { inTurn } from '../../waiting/in-turn.ts';
 import { type WaitOptions, waitUntilServed } from '../../local/wait-until-served.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
-export const run: CommandRun = (input) =>
+export const run: RunOf<'apply'> = (input) =>
   withSelected(
     input,
     (config) => {
       const once = () => applyProject(input, config);
       // The one who gives way has written nothing; a saved plan is not made again.
-      return input.flags.text('plan') === undefined ? inTurn(input, once) : once();
+      return input.flags.plan === undefined ? inTurn(input, once) : once();
     },
-    { mayBeGone: input.flags.on('prune') },
+    { mayBeGone: input.flags.prune },
   );
 
-async function applyProject(input: CommandInput, config: GatewayConfig): Promise<CommandResult> {
+async function applyProject(
+  input: InputOf<'apply'>,
+  config: GatewayConfig,
+): Promise<CommandResult> {
   const { flags, context } = input;
   const { env } = context.io;
   const resolved = await resolveAllSecrets(config.desired, { env, files: nodeConfigFiles });
@@ -47,12 +51,12 @@ async function applyProject(input: CommandInput, config: GatewayConfig): Promise
   const client = await context.connect({ near: projectFile(input) });
   const resources = toResourceClient(client);
   const sources = { config, resources, server: client.baseUrl };
-  const isSaved = flags.text('plan') !== undefined;
+  const isSaved = flags.plan !== undefined;
   const { plan, owner, actual } = await planOf(input, sources).catch(rethrowStale(isSaved));
   const shown = { data: plan, text: (style: Style) => renderPlan(plan, style, { all: false }) };
-  if (flags.on('dry-run')) return shown;
-  requirePruneCount(plan, { given: flags.number('confirm-prune'), asks: context.asks });
-  requireReplace(plan, flags.on('allow-replace'));
+  if (flags['dry-run']) return shown;
+  requirePruneCount(plan, { given: flags['confirm-prune'], asks: context.asks });
+  requireReplace(plan, flags['allow-replace']);
   const isEmpty = plan.summary.total === 0;
   if (!isEmpty) {
     context.output.note(`target: ${client.baseUrl} (all organizations)`);
@@ -70,12 +74,12 @@ async function applyProject(input: CommandInput, config: GatewayConfig): Promise
       client: resources,
       secrets: resolved.secrets,
       runId: randomUUID(),
-      parallelism: flags.number('parallelism') ?? 1,
+      parallelism: flags.parallelism,
       signal: context.signal,
       onOutcome: progress(context, plan.summary.total),
     });
     const result = isEmpty ? withRecord(shown, report) : reportResult(report, context);
-    if (!flags.on('wait') || isEmpty || result.failure) return result;
+    if (!flags.wait || isEmpty || result.failure) return result;
     const onWaiting = waitProgress(context);
     return await waited(result, { client, desired: config.desired, report, context, onWaiting });
   } catch (thrown) {
@@ -100,17 +104,17 @@ function rethrowStale(isSaved: boolean): (thrown: unknown) => never {
 
 /** The saved plan that --plan names, else a new one. */
 async function planOf(
-  { flags, context }: CommandInput,
+  { flags, context }: InputOf<'apply'>,
   sources: PlanSources,
 ): Promise<{ plan: Plan; owner: Owner; actual?: ActualState }> {
-  const path = flags.text('plan');
+  const path = flags.plan;
   if (path === undefined) {
     const { plan, options } = await makePlan(sources, planChoice(flags));
     const [conflict] = slugConflicts(options);
     if (conflict) throw conflict;
     return { plan, owner: ownerFor(options), actual: options.actual };
   }
-  if (['prune', 'adopt'].some((name) => flags.on(name)) || flags.list('write-secret').length > 0) {
+  if (flags.prune || flags.adopt || flags['write-secret'].length > 0) {
     throw usageError(
       'these flags do not apply to a saved plan',
       'give --prune, --adopt and --write-secret to `gateway plan --out`',

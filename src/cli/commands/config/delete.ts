@@ -12,14 +12,14 @@ import { oneLine } from '../../../core/printable.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
 import { CliError } from '../../cli-error.ts';
 import { alreadyGone, withGone } from '../../resources/already-gone.ts';
-import type { CommandRun } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { projectFile, withSelected } from '../../project/project.ts';
 import { renderPlan, renderReport } from '../../output/render-plan.ts';
 import { createStyle } from '../../output/style.ts';
+import type { RunOf } from '../../commands.ts';
 
 /** Removes what the files declare and their namespace owns, as `apply --prune` would for empty files. */
-export const run: CommandRun = (input) =>
+export const run: RunOf<'delete'> = (input) =>
   withSelected(input, async ({ desired: declared }) => {
     const { flags, context } = input;
     const client = await context.connect({ near: projectFile(input) });
@@ -36,7 +36,7 @@ export const run: CommandRun = (input) =>
     const reason = 'declared in the files to delete';
     const actions = planned.actions.map((action) => ({ ...action, reason }));
     const made = { ...planned, actions };
-    if (made.summary.total === 0 || flags.on('dry-run')) {
+    if (made.summary.total === 0 || flags['dry-run']) {
       return {
         data: { ...made, gone },
         text: (style) => withGone(gone, renderPlan(made, style, { all: false })),

@@ -1,4 +1,4 @@
-import type { CommandRun } from '../../command.ts';
 import { compare } from '../../grammar/compare.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = (input) => compare(input, { all: false });
+export const run: RunOf<'diff'> = (input) => compare(input, { all: false });

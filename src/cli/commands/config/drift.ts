@@ -2,14 +2,14 @@ import { type Drift, type DriftedObject, driftOf } from '../../../config/plan/dr
 import { ownerFor } from '../../../config/plan/plan.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
-import type { CommandRun } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { comparePlan } from '../../project/make-plan.ts';
 import { projectFile, withSelected } from '../../project/project.ts';
 import { valueText } from '../../output/render-plan.ts';
 import type { Style } from '../../output/style.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = (input) => {
+export const run: RunOf<'drift'> = (input) => {
   const { flags, context } = input;
   return withSelected(input, async (config) => {
     const client = await context.connect({ near: projectFile(input) });
@@ -21,7 +21,7 @@ export const run: CommandRun = (input) => {
     });
     const { desired, actual, inventories = [] } = options;
     const data = driftOf({ plan, desired, actual, owner: ownerFor(options), inventories });
-    const isDrifted = data.drifted.length > 0 && flags.on('exit-code');
+    const isDrifted = data.drifted.length > 0 && flags['exit-code'];
     return {
       data,
       text: (style) => render(data, style),

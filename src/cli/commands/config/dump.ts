@@ -15,11 +15,11 @@ import { onlyHere } from '../../../config/actual/pinned.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
 import { withFiles, writeSkillFiles } from '../../project/dumped-files.ts';
 import { CliError, usageError } from '../../cli-error.ts';
-import type { CommandRun, Flags } from '../../command.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ flags, context }) => {
+export const run: RunOf<'dump'> = async ({ flags, context }) => {
   const kinds = chosenKinds(flags);
-  const directory = flags.text('split');
+  const directory = flags.split;
   refuseMixed(flags);
   const client = await context.connect();
   const managed = new Set(CONFIG_KINDS.map(({ kind }) => kind));
@@ -33,20 +33,20 @@ export const run: CommandRun = async ({ flags, context }) => {
   const actual = { ...read, skill };
   const known = namespacesById(inventories ?? []);
   const treeOf = (namespace: string | undefined) => {
-    const skipDefaults = flags.on('skip-defaults');
+    const skipDefaults = flags['skip-defaults'];
     const tree = dumped(() => dump({ actual, kinds, namespace, known, skipDefaults }));
     for (const gap of onlyHere(tree)) context.output.warn(gap);
     return tree;
   };
-  const isWhole = flags.on('all-namespaces');
+  const isWhole = flags['all-namespaces'];
   if (directory === undefined) {
-    const tree = treeOf(flags.text('namespace'));
+    const tree = treeOf(flags.namespace);
     return { data: tree, text: toYaml(tree), verbatim: true };
   }
   const trees = isWhole
     ? namespacesIn(actual, known).map((name) => ({ below: name, tree: treeOf(name) }))
-    : [{ below: '', tree: treeOf(flags.text('namespace')) }];
-  const place = { directory: resolve(context.io.cwd, directory), force: flags.on('force') };
+    : [{ below: '', tree: treeOf(flags.namespace) }];
+  const place = { directory: resolve(context.io.cwd, directory), force: flags.force };
   const files = await writeTrees(trees, place);
   return {
     data: { directory, files },
@@ -54,8 +54,8 @@ export const run: CommandRun = async ({ flags, context }) => {
   };
 };
 
-function chosenKinds(flags: Flags): ReadonlySet<KindName> | undefined {
-  const words = flags.list('kind').flatMap((word) => word.split(','));
+function chosenKinds(flags: InputOf<'dump'>['flags']): ReadonlySet<KindName> | undefined {
+  const words = flags.kind.flatMap((word) => word.split(','));
   const kinds = words.length === 0 ? undefined : readKinds(words);
   if (words.length === 0 || kinds !== undefined) return kinds;
   const known = CONFIG_KINDS.map(({ kind }) => kind).join(', ');
@@ -63,11 +63,10 @@ function chosenKinds(flags: Flags): ReadonlySet<KindName> | undefined {
 }
 
 /** Files have one namespace each, so those of all need a directory for each. */
-function refuseMixed(flags: Flags): void {
-  if (!flags.on('all-namespaces')) return;
-  if (flags.text('namespace') !== undefined)
-    throw usageError('either --namespace or --all-namespaces');
-  if (flags.text('split') === undefined) {
+function refuseMixed(flags: InputOf<'dump'>['flags']): void {
+  if (!flags['all-namespaces']) return;
+  if (flags.namespace !== undefined) throw usageError('either --namespace or --all-namespaces');
+  if (flags.split === undefined) {
     const hint = 'add --split DIR: each namespace gets a directory below it';
     throw usageError('--all-namespaces without --split', hint);
   }

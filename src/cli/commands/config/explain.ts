@@ -1,11 +1,11 @@
 import { explain, type Explanation, UnknownKeyError } from '../../../config/schema/explain.ts';
 import { usageError } from '../../cli-error.ts';
-import type { CommandRun } from '../../command.ts';
 import type { Style } from '../../output/style.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ args }) => {
+export const run: RunOf<'explain'> = async ({ args }) => {
   try {
-    const found = explain(args['path'] ?? '');
+    const found = explain(args.path);
     return { data: found, text: (style) => render(found, style) };
   } catch (thrown) {
     if (thrown instanceof UnknownKeyError) throw usageError(thrown.message, thrown.hint);

@@ -1,11 +1,11 @@
-import type { CommandRun } from '../../command.ts';
 import { changesExit } from '../../project/make-plan.ts';
 import { renderPlan } from '../../output/render-plan.ts';
 import { renderPlanMarkdown } from '../../output/render-plan-markdown.ts';
 import { readSavedPlan } from '../../project/saved-plan.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ args, flags, context }) => {
-  const { plan } = await readSavedPlan(args['file'] ?? '', context.io.cwd);
+export const run: RunOf<'plan show'> = async ({ args, flags, context }) => {
+  const { plan } = await readSavedPlan(args.file, context.io.cwd);
   return {
     data: plan,
     text: (style) =>

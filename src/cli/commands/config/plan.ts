@@ -1,5 +1,4 @@
-import type { CommandRun } from '../../command.ts';
 import { compare } from '../../grammar/compare.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = (input) =>
-  compare(input, { all: true, out: input.flags.text('out') });
+export const run: RunOf<'plan'> = (input) => compare(input, { all: true, out: input.flags.out });

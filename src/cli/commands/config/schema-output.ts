@@ -1,10 +1,9 @@
 import { usageError } from '../../cli-error.ts';
 import { findCommand } from '../../command.ts';
-import type { CommandRun } from '../../command.ts';
-import { COMMANDS } from '../../commands.ts';
+import { COMMANDS, type RunOf } from '../../commands.ts';
 import { lineSchema, outputSchema, unknownCommandSchema } from '../../shapes/output-schema.ts';
 
-export const run: CommandRun = async ({ rest }) => {
+export const run: RunOf<'schema output'> = async ({ rest }) => {
   if (rest.length === 0) return { data: everySchema() };
   if (rest.length === 1 && rest[0] === 'stream') return { data: lineSchema() };
   const found = findCommand(COMMANDS, rest);

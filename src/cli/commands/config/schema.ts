@@ -1,4 +1,4 @@
 import { configJsonSchema } from '../../../config/schema/json-schema.ts';
-import type { CommandRun } from '../../command.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async () => ({ data: configJsonSchema() });
+export const run: RunOf<'schema'> = async () => ({ data: configJsonSchema() });

@@ -3,11 +3,11 @@ import { unpricedWarning } from '../../../config/read/check-prices.ts';
 import { nodeConfigFiles } from '../../../config/read/load.ts';
 import { formatDiagnostics, hasErrors } from '../../../config/source/diagnostic.ts';
 import { shippedPrices } from '../../../usage/prices/live-prices.ts';
-import type { CommandRun } from '../../command.ts';
 import { invalidConfig, loadProject } from '../../project/project.ts';
+import type { RunOf } from '../../commands.ts';
 
 /** Here the diagnostics are the result, so they go to stdout. */
-export const run: CommandRun = async (input) => {
+export const run: RunOf<'validate'> = async (input) => {
   const now = input.context.clock.now();
   const loaded = await loadProject(input, { now, load: shippedPrices });
   const { config } = loaded;
@@ -19,7 +19,7 @@ export const run: CommandRun = async (input) => {
     diagnostics.push(...(await checkClientKeys(desired, judging)));
     diagnostics.push(...unpriced.map((one) => unpricedWarning(one, server.limits.unpriced)));
   }
-  if (input.flags.on('online') && config !== undefined) {
+  if (input.flags.online && config !== undefined) {
     const { validateOnline } = await import('../../project/validate-online.ts');
     diagnostics.push(...(await validateOnline(input, config)));
   }

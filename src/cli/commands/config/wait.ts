@@ -3,18 +3,19 @@ import { withDeadline } from '../../../client/http/deadline.ts';
 import { canGoOn } from '../../../client/http/read-on.ts';
 import { sleep } from '../../../client/http/sleep.ts';
 import { oneLine } from '../../../core/printable.ts';
-import type { CommandResult, CommandRun } from '../../command.ts';
+import type { CommandResult } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { notFound, wordOf } from '../../resources/not-found.ts';
 import { toWaitCondition, type Verdict, type WaitCondition } from '../../waiting/wait-condition.ts';
 import { toWaitTarget, type Standing, type WaitTarget } from '../../waiting/wait-target.ts';
+import type { RunOf } from '../../commands.ts';
 
 const ROUND_MS = 1_000;
 
-export const run: CommandRun = async ({ args, flags, context }) => {
-  const target = toWaitTarget(args['target'] ?? '');
-  const condition = flags.text('for') ?? '';
+export const run: RunOf<'wait'> = async ({ args, flags, context }) => {
+  const target = toWaitTarget(args.target);
+  const condition = flags.for ?? '';
   const judge = toWaitCondition(condition, target);
   const client = await context.connect();
   const { verdict, standing } = await wait({ client, target, judge, context });

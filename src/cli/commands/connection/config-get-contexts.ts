@@ -1,9 +1,9 @@
-import type { CommandRun } from '../../command.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { maskKey, readContexts } from '../../connection/contexts.ts';
 import { renderTable } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ context }) => {
+export const run: RunOf<'config get-contexts'> = async ({ context }) => {
   const { current, list } = await readContexts(context.io.env);
   const rows = list
     .map(({ name, server, organization, keyName, apiKey }) => ({

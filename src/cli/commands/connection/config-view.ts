@@ -1,8 +1,9 @@
-import type { CommandRun, Flags, FlagSpec } from '../../command.ts';
+import type { FlagSpec } from '../../command.ts';
 import { LOCAL, maskKey, readContexts } from '../../connection/contexts.ts';
-import { GLOBAL_FLAGS } from '../../grammar/global-flags.ts';
+import { GLOBAL_FLAGS, type GlobalFlags } from '../../grammar/global-flags.ts';
 import { settingsFiles } from '../../grammar/settings.ts';
 import { renderTable } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
 interface Row {
   name: string;
@@ -13,7 +14,7 @@ interface Row {
 /** Settings shown by their outcome: the server and the key in use. */
 const FOUND = new Set(['server', 'context', 'api-key-file']);
 
-export const run: CommandRun = async ({ flags, context }) => {
+export const run: RunOf<'config view'> = async ({ flags, context }) => {
   const { globals, io } = context;
   const found = await context.connection({ keyRequired: false });
   const { current } = await readContexts(io.env);
@@ -21,7 +22,7 @@ export const run: CommandRun = async ({ flags, context }) => {
     { name: 'server', value: found.server, origin: found.serverOrigin },
     {
       name: 'context',
-      value: found.context ?? (globals.text('context') === LOCAL ? LOCAL : null),
+      value: found.context ?? (globals.values.context === LOCAL ? LOCAL : null),
       origin: globals.origin('context')?.text ?? (current === null ? 'default' : 'use-context'),
     },
     {
@@ -35,7 +36,7 @@ export const run: CommandRun = async ({ flags, context }) => {
       origin: globals.origin(name)?.text ?? 'default',
     })),
   ];
-  const isShown = flags.on('show-origin');
+  const isShown = flags['show-origin'];
   const settings = rows.map(({ origin, ...row }) => (isShown ? { ...row, origin } : row));
   return {
     data: { settings, files: settingsFiles(io).map(({ path }) => path) },
@@ -52,8 +53,12 @@ export const run: CommandRun = async ({ flags, context }) => {
   };
 };
 
-function valueOf(name: string, type: FlagSpec['type'], globals: Flags): unknown {
-  if (type === 'boolean') return globals.on(name);
-  if (type === 'duration') return `${(globals.number(name) ?? 0) / 1000}s`;
-  return globals.text(name) ?? null;
+function valueOf(
+  name: keyof GlobalFlags['values'],
+  type: FlagSpec['type'],
+  globals: GlobalFlags,
+): unknown {
+  if (type === 'boolean') return globals.values[name];
+  if (type === 'duration') return `${Number(globals.values[name] ?? 0) / 1000}s`;
+  return globals.values[name] ?? null;
 }

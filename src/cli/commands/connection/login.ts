@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { CliError, usageError } from '../../cli-error.ts';
-import type { CommandInput, CommandRun } from '../../command.ts';
 import { isLoopback, normaliseServer, readKeyFile } from '../../connection/connection.ts';
 import type { CommandContext } from '../../context.ts';
 import {
@@ -11,14 +10,15 @@ import {
   writeContexts,
 } from '../../connection/contexts.ts';
 import { readOwnKey } from '../../connection/own-key.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async (input) => {
+export const run: RunOf<'login'> = async (input) => {
   const { context, flags } = input;
-  const isSso = flags.on('sso');
-  if (!isSso && flags.text('organization') !== undefined)
+  const isSso = flags.sso;
+  if (!isSso && flags.organization !== undefined)
     throw usageError('--organization goes with --sso alone', 'a key has its organization');
   const server = await serverOf(input);
-  const name = contextName(context.globals.text('context'), server);
+  const name = contextName(context.globals.values.context, server);
   if (new URL(server).protocol === 'http:' && !isLoopback(server))
     context.output.warn(`${server} is not encrypted: others on the network can read the key`);
   const apiKey = await (isSso ? signIn(server, input) : readKey(server, context));
@@ -49,21 +49,20 @@ export const run: CommandRun = async (input) => {
   };
 };
 
-async function serverOf({ args, context }: CommandInput): Promise<string> {
+async function serverOf({ args, context }: InputOf<'login'>): Promise<string> {
   const { globals, io } = context;
-  const given =
-    args['url'] ?? (globals.origin('server')?.layer === 'flag' && globals.text('server'));
+  const given = args.url ?? (globals.origin('server')?.layer === 'flag' && globals.values.server);
   if (given) return normaliseServer(given);
-  const name = globals.text('context');
+  const name = globals.values.context;
   const { list } = await readContexts(io.env);
   if (name === undefined) return (await context.connection({ keyRequired: false })).server;
-  const known = list.find((one) => one.name === name)?.server ?? globals.text('server');
+  const known = list.find((one) => one.name === name)?.server ?? globals.values.server;
   if (known !== undefined) return normaliseServer(known);
   throw usageError('the address of the gateway is missing', `gateway login URL --context ${name}`);
 }
 
 /** Loaded by those alone who sign in so. */
-async function signIn(server: string, input: CommandInput): Promise<string> {
+async function signIn(server: string, input: InputOf<'login'>): Promise<string> {
   const { signInWithProvider } = await import('../../connection/sso-login.ts');
   return signInWithProvider(server, input);
 }
@@ -71,7 +70,7 @@ async function signIn(server: string, input: CommandInput): Promise<string> {
 /** From --api-key-file, else stdin, else whoever sits at the terminal. */
 async function readKey(server: string, context: CommandContext): Promise<string> {
   const { globals, io, signal } = context;
-  const file = globals.text('api-key-file');
+  const file = globals.values['api-key-file'];
   if (file !== undefined) return checked(readKeyFile(resolve(io.cwd, file)), file);
   if (io.stdin.isTTY !== true) return checked((await context.readStdin()).trim(), 'stdin');
   const { askSecret } = await import('../../input/ask-secret.ts');

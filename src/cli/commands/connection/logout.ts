@@ -1,5 +1,4 @@
 import { ClientError } from '../../../client/http/client-error.ts';
-import type { CommandRun } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import type { Context } from '../../connection/contexts.ts';
 import {
@@ -9,11 +8,12 @@ import {
   withContext,
   writeContexts,
 } from '../../connection/contexts.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ context }) => {
+export const run: RunOf<'logout'> = async ({ context }) => {
   const { env } = context.io;
   const contexts = await readContexts(env);
-  const name = context.globals.text('context') ?? contexts.current ?? LOCAL;
+  const name = context.globals.values.context ?? contexts.current ?? LOCAL;
   if (name === LOCAL) return { data: { context: null, removed: false }, text: 'not logged in' };
   const found = findContext(contexts, name);
   const { isSignIn = false, ...kept } = found;

@@ -1,9 +1,9 @@
-import type { CommandRun } from '../../command.ts';
 import { maskKey } from '../../connection/contexts.ts';
 import { readOwnKey } from '../../connection/own-key.ts';
 import { renderFields } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ context }) => {
+export const run: RunOf<'whoami'> = async ({ context }) => {
   const found = await context.connection();
   const key = await readOwnKey(await context.connectTo(found), context.signal);
   const data = {

@@ -1,15 +1,18 @@
 import { allCommands } from '../../all-commands.ts';
-import type { CommandResult, CommandRun, CommandSpec } from '../../command.ts';
+import type { CommandResult, CommandSpec } from '../../command.ts';
 import { completeWords } from '../../grammar/complete.ts';
 import { withFlagsFor } from '../../grammar/load-flags.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ rest, context }) => {
+export const run: RunOf<'complete-words'> = async ({ rest, context }) => {
   const commands = await withFlagsFor(await allCommands(context.io.env), rest);
   const found = completeWords(commands, rest);
   const { completeNames } = await import('../../grammar/complete-names.ts');
   const names = await completeNames(found, rest.at(-1) ?? '', context);
   const candidates = [...found.words, ...names];
-  const isAsked = ['output', 'json'].some((name) => context.globals.origin(name)?.layer === 'flag');
+  const isAsked = (['output', 'json'] as const).some(
+    (name) => context.globals.origin(name)?.layer === 'flag',
+  );
   if (isAsked) return { data: candidates, text: candidates.join('\n') };
   // The shell reads lines, whatever form the user likes to read.
   await context.output.print(candidates.join('\n'));

@@ -1,5 +1,6 @@
 import { usageError } from '../../cli-error.ts';
-import type { CommandRun, LightAnswer } from '../../command.ts';
+import type { LightAnswer } from '../../command.ts';
+import type { RunOf } from '../../commands.ts';
 
 /**
  * Every script hands the words to `gateway complete-words`, so that all shells offer the same. What comes
@@ -47,8 +48,8 @@ fi
 `,
 };
 
-export const run: CommandRun = async ({ args }) => {
-  const shell = args['shell'] ?? '';
+export const run: RunOf<'completion'> = async ({ args }) => {
+  const shell = args.shell;
   const found = answer([shell], []);
   if (found === undefined) {
     throw usageError(`no completion for "${shell}"`, `known: ${Object.keys(SCRIPTS).join(', ')}`);

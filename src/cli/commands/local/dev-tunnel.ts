@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import type { CommandRun } from '../../command.ts';
 import { createForward } from '../../dev/forward.ts';
 import { freePort } from '../../dev/free-port.ts';
+import type { RunOf } from '../../commands.ts';
 
 /** Holds a tunnel to a gateway open until stdin ends, and writes `tunnel <address>` when it is there. */
-export const run: CommandRun = async ({ args, context }) => {
+export const run: RunOf<'dev-tunnel'> = async ({ args, context }) => {
   const { listen } = await import('listhen');
-  const listener = await listen(createForward({ url: args['url'] ?? '', isPublic: true }), {
+  const listener = await listen(createForward({ url: args.url, isPublic: true }), {
     hostname: '127.0.0.1',
     port: await freePort('127.0.0.1'),
     public: false,

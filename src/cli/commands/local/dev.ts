@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { networkInterfaces } from 'node:os';
 import type { Served } from '../../../server/process/run-start.ts';
-import type { CommandRun, Flags } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import type { DevListener } from '../../dev/https-listener.ts';
 import { createRequestLines } from '../../dev/request-line.ts';
@@ -9,14 +8,15 @@ import { isLoopback } from '../../connection/connection.ts';
 import { openBrowser } from '../../local/open-browser.ts';
 import { createStyle, wantsColor } from '../../output/style.ts';
 import { startPaths } from '../../project/project.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
 const QR_HINT = 'add --host 0.0.0.0 for this network, or --public';
 
 /** Serves like `gateway start`, for the person who sits in front of it. */
-export const run: CommandRun = async ({ flags, context }) => {
+export const run: RunOf<'dev'> = async ({ flags, context }) => {
   const { io } = context;
-  const paths = startPaths(flags.list('config'), io.cwd);
-  if (flags.on('public')) {
+  const paths = startPaths(flags.config, io.cwd);
+  if (flags.public) {
     const { TUNNEL_QUESTION } = await import('../../dev/tunnel.ts');
     await context.confirm(TUNNEL_QUESTION);
   }
@@ -24,13 +24,13 @@ export const run: CommandRun = async ({ flags, context }) => {
   const { runStart } = await import('../../../server/process/run-start.ts');
   const { isTTY = false } = io.stderr;
   const style = createStyle(
-    wantsColor({ isTTY, env: io.env, off: context.globals.on('no-color') }),
+    wantsColor({ isTTY, env: io.env, off: context.globals.values['no-color'] }),
   );
   try {
     const exitCode = await runStart({
       configPaths: paths,
-      host: flags.text('host'),
-      port: flags.number('port'),
+      host: flags.host,
+      port: flags.port,
       workers: 1,
       watch: true,
       check: false,
@@ -46,7 +46,7 @@ export const run: CommandRun = async ({ flags, context }) => {
 };
 
 interface Opening {
-  flags: Flags;
+  flags: InputOf<'dev'>['flags'];
   context: CommandContext;
   opened: DevListener[];
 }
@@ -58,11 +58,11 @@ async function openAll(
 ): Promise<void> {
   const { output, io } = context;
   let best = url;
-  if (flags.on('https') && url.startsWith('https:')) {
+  if (flags.https && url.startsWith('https:')) {
     output.note('  https       served by server.listen.tls already');
-  } else if (flags.on('https')) {
+  } else if (flags.https) {
     const { listenWithHttps } = await import('../../dev/https-listener.ts');
-    const port = flags.number('https-port') ?? 0;
+    const port = flags['https-port'] ?? 0;
     const listener = await listenWithHttps({ url, host: listenHost, port });
     opened.push(listener);
     best = listener.url;
@@ -70,19 +70,19 @@ async function openAll(
       `  https       ${best} (its certificate is its own: clients must be told to trust it)`,
     );
   }
-  if (flags.on('public')) {
+  if (flags.public) {
     const { openTunnel } = await import('../../dev/tunnel.ts');
     const tunnel = await openTunnel(url, io.env);
     opened.push(tunnel);
     best = tunnel.url;
     output.note(`  public      ${best}`);
   }
-  if (flags.on('qr')) {
+  if (flags.qr) {
     const address = await outsideAddress(best, listenHost);
     if (address === undefined) output.warn(`no other device reaches ${best}; ${QR_HINT}`);
     else output.note(await qrCode(address));
   }
-  if (flags.on('clipboard')) {
+  if (flags.clipboard) {
     const { writeText } = await import('tinyclip');
     const failed = await writeText(best).then(
       () => undefined,
@@ -91,7 +91,7 @@ async function openAll(
     if (failed === undefined) output.note(`  ${best} is in the clipboard`);
     else output.warn(`the clipboard cannot be written: ${failed}`);
   }
-  if (flags.on('open')) {
+  if (flags.open) {
     const host = { platform: process.platform, env: io.env, spawn };
     const isOpen = await openBrowser(consoleUrl ?? best, host);
     if (!isOpen) output.warn('no browser can be opened here; open the address above');

@@ -10,7 +10,6 @@ import { nodeFileLimits, readFileLimit } from '../../../upstream/places/file-lim
 import { checkGateway } from '../../local/check-gateway.ts';
 import { shippedPrices } from '../../../usage/prices/live-prices.ts';
 import { checkPrices } from '../../local/check-prices.ts';
-import type { CommandInput, CommandRun } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
 import {
   checkDirectory,
@@ -25,11 +24,12 @@ import { describeEnvironment, environmentConfig } from '../../../config/read/env
 import { keepsJournal } from '../../../store/find-backend.ts';
 import { oneLine } from '../../../core/printable.ts';
 import type { Style } from '../../output/style.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
 const CONFIGURATION = 'configuration';
 const DEFAULT_PORT = 8787;
 
-export const run: CommandRun = async (input) => {
+export const run: RunOf<'doctor'> = async (input) => {
   const findings: Finding[] = [checkNode(process.versions.node)];
   const { config, env, finding } = await checkConfig(input);
   findings.push(finding);
@@ -55,10 +55,10 @@ interface Checked {
   readonly finding: Finding;
 }
 
-async function checkConfig({ flags, context }: CommandInput): Promise<Checked> {
+async function checkConfig({ flags, context }: InputOf<'doctor'>): Promise<Checked> {
   const { cwd, env } = context.io;
   const prices = { now: context.clock.now(), load: shippedPrices };
-  const given = startPaths(flags.list('config'), cwd);
+  const given = startPaths(flags.config, cwd);
   const found =
     given.length === 0 &&
     (await environmentConfig({ env, cwd, files: nodeConfigFiles }, DEFAULT_PORT));
@@ -84,7 +84,7 @@ function findingOf(config: GatewayConfig | undefined, diagnostics: readonly Diag
 
 async function checkMachine(
   config: GatewayConfig,
-  input: CommandInput,
+  input: InputOf<'doctor'>,
   env: Checked['env'],
 ): Promise<Finding[]> {
   const { flags, context } = input;
@@ -99,10 +99,10 @@ async function checkMachine(
       workers: server.workers,
     }),
     ...keyFiles.filter((finding) => finding !== undefined),
-    ...(await checkGateway(server, context, flags.list('config')[0])),
+    ...(await checkGateway(server, context, flags.config[0])),
     checkFileLimit(connectionsOf(desired), await fileLimitOf(server.dataDir)),
     checkPrices(config.unpriced, server),
-    ...(flags.on('offline') ? [] : await checkProviders(desired, context)),
+    ...(flags.offline ? [] : await checkProviders(desired, context)),
   ];
 }
 

@@ -1,9 +1,10 @@
 import { allCommands } from '../../all-commands.ts';
-import { findCommand, type CommandRun, type LightAnswer } from '../../command.ts';
+import { findCommand, type LightAnswer } from '../../command.ts';
 import { withFlagsFor } from '../../grammar/load-flags.ts';
 import { renderHelp } from '../../grammar/help.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ rest, context }) => {
+export const run: RunOf<'help'> = async ({ rest, context }) => {
   const commands = await withFlagsFor(await allCommands(context.io.env), rest);
   const found = answer(rest, commands);
   if (found !== undefined) return found;

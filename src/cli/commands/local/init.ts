@@ -5,26 +5,26 @@ import type { FoundKey } from '../../../config/read/vendor-keys.ts';
 import { findVendorKeys, vendorVariables } from '../../../config/read/vendor-keys.ts';
 import { PROVIDERS } from '../../../providers/registry.ts';
 import { CliError, usageError } from '../../cli-error.ts';
-import type { CommandInput, CommandRun } from '../../command.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
 /** Port of the template, to which no vendor may lead back. */
 const DEFAULT_PORT = 8787;
 /** Generated from the schema of this version, so there is nothing of the user's in it. */
 const GENERATED = '.gateway/schema.json';
 
-export const run: CommandRun = async (input) => {
+export const run: RunOf<'init'> = async (input) => {
   const { args, flags, context } = input;
   const { cwd } = context.io;
   const template = templateOf(input);
   const foundEnvKeys = template === 'env' ? lookForKeys(input) : [];
-  const directory = resolve(cwd, args['dir'] ?? '.');
+  const directory = resolve(cwd, args.dir ?? '.');
   const files = await renderInit({ template, foundEnvKeys });
-  if (!flags.on('force')) await refuseExisting(directory, Object.keys(files));
+  if (!flags.force) await refuseExisting(directory, Object.keys(files));
   for (const [path, text] of Object.entries(files)) {
     const target = join(directory, path);
     await mkdir(dirname(target), { recursive: true });
     // Exclusive, in case the file appeared since the check.
-    await writeFile(target, text, { flag: flags.on('force') || path === GENERATED ? 'w' : 'wx' });
+    await writeFile(target, text, { flag: flags.force || path === GENERATED ? 'w' : 'wx' });
   }
   const written = Object.keys(files).sort();
   const place = relative(cwd, directory) || '.';
@@ -42,7 +42,7 @@ export const run: CommandRun = async (input) => {
 };
 
 /** Finds the keys of vendors, and tells which variables were looked for. */
-function lookForKeys({ context }: CommandInput): readonly FoundKey[] {
+function lookForKeys({ context }: InputOf<'init'>): readonly FoundKey[] {
   const definitions = [...PROVIDERS.values()];
   const { found } = findVendorKeys(context.io.env, definitions, DEFAULT_PORT);
   const lookedFor = `looked for ${vendorVariables(definitions).join(', ')}`;
@@ -52,8 +52,8 @@ function lookForKeys({ context }: CommandInput): readonly FoundKey[] {
   return found;
 }
 
-function templateOf({ flags }: CommandInput): (typeof TEMPLATES)[number] {
-  const name = flags.text('template');
+function templateOf({ flags }: InputOf<'init'>): (typeof TEMPLATES)[number] {
+  const name = flags.template;
   const template = TEMPLATES.find((known) => known === name);
   if (template === undefined) throw usageError(`there is no template "${name}"`);
   return template;

@@ -5,18 +5,18 @@ import { parseCassette } from '../../../providers/mock/tape/cassette.ts';
 import { startMockServer } from '../../../providers/mock/mock-server.ts';
 import { CliError } from '../../cli-error.ts';
 import type { CommandContext } from '../../context.ts';
-import type { CommandRun } from '../../command.ts';
 import { watchSignals } from '../../signals.ts';
+import type { RunOf } from '../../commands.ts';
 
 /** Serves until a signal; stopping it so is its regular end, exit 0. */
-export const run: CommandRun = async ({ flags, context }) => {
-  const path = flags.text('cassette');
+export const run: RunOf<'mock'> = async ({ flags, context }) => {
+  const path = flags.cassette;
   const cassette = path === undefined ? undefined : await readCassette(path, context);
   const signals = watchSignals(context.io);
   try {
     const server = await startMockServer({
-      host: flags.text('host'),
-      port: flags.number('port'),
+      host: flags.host,
+      port: flags.port,
       ...(cassette !== undefined && { cassette }),
     });
     const writer = await context.output.events();

@@ -1,17 +1,17 @@
-import type { CommandRun } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { createProbe } from '../../selftest/probe.ts';
 import { CHECKS, runChecks, type Outcome } from '../../selftest/run-checks.ts';
 import { readOwnKey } from '../../connection/own-key.ts';
 import type { Style } from '../../output/style.ts';
+import type { RunOf } from '../../commands.ts';
 
 /** A check makes several calls; one that hangs must not take the minute of other commands. */
 const CALL_MS = 20_000;
 
-export const run: CommandRun = async ({ flags, context }) => {
+export const run: RunOf<'selftest'> = async ({ flags, context }) => {
   const { io, signal, timeoutMs, output } = context;
-  const against = flags.text('against');
+  const against = flags.against;
   const found = await context.connection({
     given: against === undefined ? {} : { server: against },
   });
@@ -20,7 +20,7 @@ export const run: CommandRun = async ({ flags, context }) => {
   const probe = createProbe({
     server: found.server,
     apiKey: found.apiKey ?? '',
-    model: flags.text('model'),
+    model: flags.model,
     fetch: io.fetch ?? globalThis.fetch,
     timeoutMs: Math.min(timeoutMs, CALL_MS),
     signal,

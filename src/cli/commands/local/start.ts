@@ -1,18 +1,18 @@
-import type { CommandRun } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { startPaths } from '../../project/project.ts';
+import type { RunOf } from '../../commands.ts';
 
 /** Ends when the gateway does; everything in between is the server's. */
-export const run: CommandRun = async ({ flags, context }) => {
-  const check = flags.on('check');
-  const paths = startPaths(flags.list('config'), context.io.cwd);
+export const run: RunOf<'start'> = async ({ flags, context }) => {
+  const check = flags.check;
+  const paths = startPaths(flags.config, context.io.cwd);
   const { runStart } = await import('../../../server/process/run-start.ts');
   const exitCode = await runStart({
     configPaths: paths,
-    host: flags.text('host'),
-    port: flags.number('port'),
-    workers: flags.number('workers'),
-    watch: flags.on('watch'),
+    host: flags.host,
+    port: flags.port,
+    workers: flags.workers,
+    watch: flags.watch,
     check,
     env: context.io.env,
     cwd: context.io.cwd,

@@ -1,7 +1,8 @@
-import type { CommandResult, CommandRun } from '../../command.ts';
+import type { CommandResult } from '../../command.ts';
 import { packageVersion } from '../../package-version.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async () => answer();
+export const run: RunOf<'version'> = async () => answer();
 
 export function answer(): CommandResult {
   const version = packageVersion();

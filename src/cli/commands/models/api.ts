@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CliError, usageError } from '../../cli-error.ts';
-import type { CommandInput, CommandRun } from '../../command.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
-export const run: CommandRun = async (input) => {
+export const run: RunOf<'api'> = async (input) => {
   const { args, context } = input;
-  const method = (args['method'] ?? '').toUpperCase();
-  if (!METHODS.has(method)) throw usageError(`"${args['method']}" is not an HTTP method`);
-  const path = args['path'] ?? '';
+  const method = args.method.toUpperCase();
+  if (!METHODS.has(method)) throw usageError(`"${args.method}" is not an HTTP method`);
+  const path = args.path;
   if (!path.startsWith('/'))
     throw usageError('the path must begin with /', `gateway api ${method} /${path}`);
   const body = await bodyOf(input);
@@ -18,8 +18,8 @@ export const run: CommandRun = async (input) => {
   return { data: parse(answer.body), text: answer.body, verbatim: true };
 };
 
-async function bodyOf({ flags, context }: CommandInput): Promise<unknown> {
-  const given = flags.text('data');
+async function bodyOf({ flags, context }: InputOf<'api'>): Promise<unknown> {
+  const given = flags.data;
   if (given === undefined) return undefined;
   let text = given;
   if (given === '-') text = await context.readStdin();

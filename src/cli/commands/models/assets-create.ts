@@ -1,11 +1,11 @@
-import type { CommandRun } from '../../command.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ args, flags, context }) => {
+export const run: RunOf<'assets create'> = async ({ args, flags, context }) => {
   const client = await context.connect();
   const asked = {
-    url: args['url'] ?? '',
-    asset_type: flags.text('type') ?? '',
-    name: flags.text('name'),
+    url: args.url,
+    asset_type: flags.type ?? '',
+    name: flags.name,
   };
   const made = await client.assets.create(asked, context.signal);
   return { data: made, text: made.asset_url };

@@ -3,20 +3,21 @@ import type { Client } from '../../../client/create-client.ts';
 import { Conversation } from '../../chat/conversation.ts';
 import { readAttachment } from '../../chat/read-attachment.ts';
 import { isTerminal, type CommandContext } from '../../context.ts';
-import type { CommandResult, CommandRun } from '../../command.ts';
+import type { CommandResult } from '../../command.ts';
 import { toFailure } from '../../failure.ts';
 import { createIdSource } from '../../../core/ids.ts';
 import { printable } from '../../../core/printable.ts';
 import { readPrompt } from '../../input/read-prompt.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ args, flags, context }) => {
+export const run: RunOf<'chat'> = async ({ args, flags, context }) => {
   const { io } = context;
-  const model = args['model'] ?? '';
-  const conversation = new Conversation(model, flags.text('system'));
-  for (const file of flags.list('file')) conversation.attach(await readAttachment(file, io.cwd));
-  const given = args['prompt'];
+  const model = args.model;
+  const conversation = new Conversation(model, flags.system);
+  for (const file of flags.file) conversation.attach(await readAttachment(file, io.cwd));
+  const given = args.prompt;
   const isConversation = given === undefined && isTerminal(io) && context.format === 'text';
-  if (isConversation && !flags.on('no-stream')) {
+  if (isConversation && !flags['no-stream']) {
     const client = await context.connect();
     const { converse } = await import('../../chat/converse.ts');
     const terminal = { input: process.stdin, output: process.stderr };
@@ -26,7 +27,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   const prompt = await readPrompt(given, context, 'gateway chat <model> "…"');
   const request = { model, messages: conversation.ask(prompt), signal: context.signal };
   const client = await context.connect();
-  if (!flags.on('no-stream')) return streamAnswer(client, request, context);
+  if (!flags['no-stream']) return streamAnswer(client, request, context);
   const answer = await client.chat.create(request);
   return { data: answer.body, text: printable(answer.text) };
 };

@@ -1,5 +1,5 @@
 import { usageError } from '../../cli-error.ts';
-import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
+import type { CommandResult } from '../../command.ts';
 import type { Style } from '../../output/style.ts';
 import { renderTable } from '../../output/table.ts';
 import { pickModels } from '../../connect/pick-models.ts';
@@ -7,22 +7,23 @@ import { contentOf, renderRecipe, shownPath } from '../../connect/render-recipe.
 import { findToolKey, makeToolKey } from '../../connect/tool-key.ts';
 import type { Tool, ToolRecipe, ToolSetup } from '../../connect/tool.ts';
 import { findTool, TOOLS } from '../../connect/tools.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
 const ACTIONS = ['write', 'undo', 'run'] as const;
 
 /** Prints how a tool is made to use the gateway; the flags do it. */
-export const run: CommandRun = async (input) => {
+export const run: RunOf<'connect'> = async (input) => {
   const { args, flags } = input;
-  const chosen = ACTIONS.filter((name) => flags.on(name));
+  const chosen = ACTIONS.filter((name) => flags[name]);
   if (chosen.length > 1) throw usageError(`--${chosen.join(' and --')} cannot be combined`);
-  if (args['tool'] === undefined) return listTools();
-  const tool = findTool(args['tool']);
+  if (args.tool === undefined) return listTools();
+  const tool = findTool(args.tool);
   refuseImpossible(tool, input);
-  if (flags.on('undo')) return undo(tool, input);
+  if (flags.undo) return undo(tool, input);
   const setup = await readSetup(tool, input);
   const recipe = setup.key === '' ? recipeWithoutKey(tool, setup) : tool.recipe(setup);
-  if (flags.on('run')) return start(tool, recipe, input);
-  if (flags.on('write')) return write(tool, recipe, input);
+  if (flags.run) return start(tool, recipe, input);
+  if (flags.write) return write(tool, recipe, input);
   return {
     data: describe(tool, setup, recipe),
     text: (style) => renderRecipe(tool, recipe, style),
@@ -30,16 +31,15 @@ export const run: CommandRun = async (input) => {
 };
 
 /** Before a key is made for nothing. */
-function refuseImpossible(tool: Tool, { flags, rest }: CommandInput): void {
+function refuseImpossible(tool: Tool, { flags, rest }: InputOf<'connect'>): void {
   const { name, title, program } = tool;
   const hint = `gateway connect ${name} shows what to do`;
-  if (rest.length > 0 && !flags.on('run'))
+  if (rest.length > 0 && !flags.run)
     throw usageError('only --run takes words for the tool', `gateway connect ${name} --run -- …`);
-  if (flags.on('run') && program === undefined)
+  if (flags.run && program === undefined)
     throw usageError(`${title} is not started from a terminal`, hint);
   const { files } = tool.recipe({ server: '', key: '', model: '', models: [] });
-  if (flags.on('write') && files === undefined)
-    throw usageError(`${title} has no file to write`, hint);
+  if (flags.write && files === undefined) throw usageError(`${title} has no file to write`, hint);
 }
 
 function listTools(): CommandResult {
@@ -69,14 +69,14 @@ function recipeWithoutKey(tool: Tool, setup: ToolSetup): ToolRecipe {
 }
 
 /** The key is empty where there is none yet and none is needed. */
-async function readSetup(tool: Tool, { flags, context }: CommandInput): Promise<ToolSetup> {
+async function readSetup(tool: Tool, { flags, context }: InputOf<'connect'>): Promise<ToolSetup> {
   const connection = await context.connection();
   const client = await context.connectTo(connection);
   const options = { context, connection, client };
-  const needsKey = ACTIONS.some((name) => flags.on(name)) || flags.on('create-key');
+  const needsKey = ACTIONS.some((name) => flags[name]) || flags['create-key'];
   const key =
     (await findToolKey(tool, options)) ?? (needsKey ? await makeToolKey(tool, options) : '');
-  const picked = await pickModels(tool, { client, context, named: flags.text('model') });
+  const picked = await pickModels(tool, { client, context, named: flags.model });
   return { server: connection.server.replace(/\/$/, ''), key, ...picked };
 }
 
@@ -106,7 +106,7 @@ function describe(
 async function write(
   tool: Tool,
   { files = [] }: ToolRecipe,
-  { context }: CommandInput,
+  { context }: InputOf<'connect'>,
 ): Promise<CommandResult> {
   const { writeToolFiles } = await import('../../connect/tool-files.ts');
   const written = await writeToolFiles(tool.name, files, context.io);
@@ -123,7 +123,7 @@ async function write(
   };
 }
 
-async function undo(tool: Tool, { context }: CommandInput): Promise<CommandResult> {
+async function undo(tool: Tool, { context }: InputOf<'connect'>): Promise<CommandResult> {
   const { findWritten, takeBack } = await import('../../connect/tool-files.ts');
   const written = await findWritten(tool.name, context.io);
   const changed = written.filter(({ isChanged }) => isChanged).map(({ file }) => file);
@@ -137,7 +137,11 @@ async function undo(tool: Tool, { context }: CommandInput): Promise<CommandResul
   };
 }
 
-async function start(tool: Tool, recipe: ToolRecipe, input: CommandInput): Promise<CommandResult> {
+async function start(
+  tool: Tool,
+  recipe: ToolRecipe,
+  input: InputOf<'connect'>,
+): Promise<CommandResult> {
   const { runTool } = await import('../../connect/run-tool.ts');
   const exitCode = await runTool(tool, recipe, { io: input.context.io, words: input.rest });
   return { data: { tool: tool.name }, streamed: true, exitCode };

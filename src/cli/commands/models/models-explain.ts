@@ -1,13 +1,13 @@
 import type { ModelCapabilities, NameStep, PlanLine } from '../../../client/models.ts';
-import type { CommandRun } from '../../command.ts';
 import { lookUp } from '../../resources/not-found.ts';
 import { priceText } from '../../output/price-text.ts';
 import { renderTable } from '../../output/table.ts';
 import type { Column } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ args, flags, context }) => {
+export const run: RunOf<'models explain'> = async ({ args, flags, context }) => {
   const client = await context.connect();
-  const query = { model: args['name'] ?? '', protocol: flags.text('protocol') };
+  const query = { model: args.name, protocol: flags.protocol };
   const plan = await lookUp({ kind: 'models', named: query.model }, () =>
     client.models.explain(query, context.signal),
   );

@@ -1,11 +1,11 @@
 import type { CatalogItem, ServedWay } from '../../../client/models.ts';
-import type { CommandRun } from '../../command.ts';
 import { getResource } from '../../resources/get-resource.ts';
 import { renderFields, renderTable } from '../../output/table.ts';
 import type { Column } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async (input) => {
-  const name = input.args['name'] ?? '';
+export const run: RunOf<'models get'> = async (input) => {
+  const name = input.args.name;
   const found = await getResource(input, { kind: 'models', named: name }, (client, signal) =>
     client.models.get(name, signal),
   );

@@ -1,9 +1,9 @@
 import type { ModelRow } from '../../../client/models.ts';
-import type { CommandRun } from '../../command.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { priceText } from '../../output/price-text.ts';
 import { renderTable } from '../../output/table.ts';
 import type { Column } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
 const COLUMNS: readonly Column<ModelRow>[] = [
   { title: 'MODEL', value: ({ id }) => id },
@@ -14,11 +14,11 @@ const COLUMNS: readonly Column<ModelRow>[] = [
   { title: 'ROUTES', value: routesOf },
 ];
 
-export const run: CommandRun = async ({ flags, context }) => {
+export const run: RunOf<'models list'> = async ({ flags, context }) => {
   const client = await context.connect();
   const rows = await client.models.table(
     // The empty type asks for every type; without it the catalog lists language models alone.
-    { type: flags.text('type') ?? '', vendor: flags.text('vendor'), q: flags.text('search') },
+    { type: flags.type ?? '', vendor: flags.vendor, q: flags.search },
     context.signal,
   );
   return {

@@ -2,36 +2,36 @@ import { ClientError } from '../../../client/http/client-error.ts';
 import { isRunOver } from '../../../client/runs.ts';
 import type { RunView } from '../../../client/runs.ts';
 import { usageError } from '../../cli-error.ts';
-import type { CommandResult, CommandRun } from '../../command.ts';
+import type { CommandResult } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { toFailure } from '../../failure.ts';
 import type { Failure } from '../../output/output.ts';
 import { readJsonValue } from '../../input/read-json-value.ts';
 import { renderFields } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
 /** The server answers before the client gives up. */
 const MARGIN_MS = 5_000;
 
-export const run: CommandRun = async ({ args, flags, context }) => {
+export const run: RunOf<'run'> = async ({ args, flags, context }) => {
   const { clock, signal, timeoutMs } = context;
-  const given = flags.text('input');
+  const given = flags.input;
   if (given === undefined)
     throw usageError('--input is missing', 'gateway run MODEL --input \'{"prompt": "a fox"}\'');
-  if (flags.on('async') && flags.on('wait'))
-    throw usageError('--async and --wait cannot be combined');
+  if (flags.async && flags.wait) throw usageError('--async and --wait cannot be combined');
   const input = await readJsonValue(given, 'input', context);
-  const isAsync = flags.on('async');
+  const isAsync = flags.async;
   const client = await context.connect();
   const end = clock.monotonic() + timeoutMs;
   const request = {
-    model: args['model'] ?? '',
+    model: args.model,
     input,
     async: isAsync,
-    webhook_url: flags.text('webhook-url'),
+    webhook_url: flags['webhook-url'],
   };
   const waitMs = isAsync ? 0 : timeoutMs - MARGIN_MS;
   const made = await client.runs.create(request, { waitMs, signal });
-  if (!flags.on('wait') || isRunOver(made)) return shown(made);
+  if (!flags.wait || isRunOver(made)) return shown(made);
   try {
     const left = Math.max(0, end - clock.monotonic());
     return shown(await client.runs.ended(made, { timeoutMs: left, signal }));

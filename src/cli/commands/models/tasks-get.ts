@@ -1,8 +1,8 @@
-import type { CommandRun } from '../../command.ts';
 import { getResource } from '../../resources/get-resource.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = (input) => {
-  const named = input.args['task'] ?? '';
+export const run: RunOf<'tasks get'> = (input) => {
+  const named = input.args.task;
   const toRows = (task: Readonly<Record<string, unknown>>) => ({
     ...task,
     cost: task['cost'] ?? 'unpriced',

@@ -1,11 +1,11 @@
-import type { CommandRun } from '../../command.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { readPlugins } from '../../plugins/installed-plugin.ts';
 import { findPluginsFolder } from '../../plugins/plugins-folder.ts';
 import { toPluginView } from '../../plugins/plugin-view.ts';
 import { renderTable } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ context }) => {
+export const run: RunOf<'plugins list'> = async ({ context }) => {
   const folder = findPluginsFolder(context.io.env);
   const plugins = folder === undefined ? [] : readPlugins(folder).map(toPluginView);
   return {

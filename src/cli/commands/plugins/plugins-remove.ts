@@ -1,10 +1,10 @@
 import { CliError } from '../../cli-error.ts';
-import type { CommandRun } from '../../command.ts';
 import { removePlugin } from '../../plugins/install-plugin.ts';
 import { toPluginView } from '../../plugins/plugin-view.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ args, context }) => {
-  const name = args['name'] ?? '';
+export const run: RunOf<'plugins remove'> = async ({ args, context }) => {
+  const name = args.name;
   const plugin = await removePlugin(name, context);
   if (plugin === undefined) {
     const hint = 'see `gateway plugins list`';

@@ -1,7 +1,7 @@
-import type { CommandRun } from '../../command.ts';
 import { priceListText } from '../../output/price-list-text.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ context }) => {
+export const run: RunOf<'prices show'> = async ({ context }) => {
   const client = await context.connect();
   const view = await client.operators.prices(context.signal);
   return { data: view, text: priceListText(view) };

@@ -6,13 +6,13 @@ import { proxyIn } from '../../../upstream/proxy/proxy-error.ts';
 import { createProxyRules, ProxySettingError } from '../../../upstream/proxy/proxy-rules.ts';
 import { MAX_PRICE_LIST_BYTES } from '../../../usage/prices/vendor-prices.ts';
 import { CliError, usageError } from '../../cli-error.ts';
-import type { CommandInput, CommandRun } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { priceListText } from '../../output/price-list-text.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async (input) => {
+export const run: RunOf<'prices update'> = async (input) => {
   const { args, context } = input;
-  const from = args['source'] ?? '';
+  const from = args.source;
   const expected = readSum(input);
   const isUrl = /^https?:\/\//i.test(from);
   if (isUrl && expected === undefined)
@@ -39,8 +39,8 @@ export const run: CommandRun = async (input) => {
   return { data: view, text: priceListText(view) };
 };
 
-function readSum({ flags }: CommandInput): string | undefined {
-  const given = flags.text('sha256');
+function readSum({ flags }: InputOf<'prices update'>): string | undefined {
+  const given = flags.sha256;
   if (given === undefined || /^[0-9a-f]{64}$/i.test(given)) return given?.toLowerCase();
   throw usageError('--sha256 takes 64 hexadecimal digits', 'sha256sum FILE prints them');
 }

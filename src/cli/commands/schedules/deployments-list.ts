@@ -2,9 +2,9 @@ import type { DeploymentView } from '../../../client/deployments.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { isRecord } from '../../../client/http/guards.ts';
 import { collect } from '../../../client/http/pages.ts';
-import type { CommandRun } from '../../command.ts';
 import { renderTable } from '../../output/table.ts';
 import type { Column } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
 const COLUMNS: readonly Column<DeploymentView>[] = [
   { title: 'NAME', value: ({ name }) => name },
@@ -14,12 +14,12 @@ const COLUMNS: readonly Column<DeploymentView>[] = [
   { title: 'ID', value: ({ id }) => id },
 ];
 
-export const run: CommandRun = async ({ flags, context }) => {
+export const run: RunOf<'deployments list'> = async ({ flags, context }) => {
   const client = await context.connect();
   const filters = {
-    status: flags.text('status'),
-    agent_id: flags.text('agent'),
-    include_archived: flags.on('archived') ? 'true' : undefined,
+    status: flags.status,
+    agent_id: flags.agent,
+    include_archived: flags.archived ? 'true' : undefined,
   };
   const rows = await collect(client.deployments.list(filters, context.signal));
   return {

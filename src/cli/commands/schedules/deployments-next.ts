@@ -1,11 +1,11 @@
 import { cronFault, isTimeZone, upcomingInstants } from '../../../core/time/cron.ts';
 import { usageError } from '../../cli-error.ts';
-import type { CommandRun } from '../../command.ts';
 import { readTime } from '../../input/read-time.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ args, flags, context }) => {
-  const expression = args['expression'] ?? '';
-  const timezone = flags.text('timezone') ?? 'UTC';
+export const run: RunOf<'deployments next'> = async ({ args, flags, context }) => {
+  const expression = args.expression;
+  const timezone = flags.timezone;
   const fault = cronFault(expression);
   if (fault !== undefined)
     throw usageError(
@@ -16,7 +16,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
     throw usageError(`not a time zone: ${timezone}`, 'use an IANA name such as Europe/Berlin');
   const from = readTime(flags, 'from');
   const after = from === undefined ? context.clock.now() : Date.parse(from);
-  const instants = upcomingInstants({ expression, timezone }, after, flags.number('count') ?? 5);
+  const instants = upcomingInstants({ expression, timezone }, after, flags.count);
   const times = instants.map((at) => new Date(at).toISOString());
   return {
     data: { expression, timezone, upcoming_runs_at: times },

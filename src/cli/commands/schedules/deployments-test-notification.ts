@@ -1,11 +1,11 @@
-import type { CommandRun } from '../../command.ts';
 import { findDeployment } from '../../resources/find-deployment.ts';
 import { oneLine } from '../../../core/printable.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ args, context }) => {
+export const run: RunOf<'deployments test-notification'> = async ({ args, context }) => {
   const client = await context.connect();
   const { signal } = context;
-  const { id, name } = await findDeployment(client, args['deployment'] ?? '', signal);
+  const { id, name } = await findDeployment(client, args.deployment, signal);
   await client.deployments.testNotification(id, signal);
   return {
     data: { id, delivered: true },

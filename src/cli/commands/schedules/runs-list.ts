@@ -1,12 +1,12 @@
 import { statusOf } from '../../../client/deployment-runs.ts';
 import type { DeploymentRunView } from '../../../client/deployment-runs.ts';
 import { collect } from '../../../client/http/pages.ts';
-import type { CommandRun } from '../../command.ts';
 import { readRange } from '../../input/read-time.ts';
 import { runFilters } from '../../input/run-filters.ts';
 import { outcomeOf, triggerOf } from '../../output/run-line.ts';
 import { renderTable } from '../../output/table.ts';
 import type { Column } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
 const COLUMNS: readonly Column<DeploymentRunView>[] = [
   { title: 'CREATED', value: ({ created_at }) => created_at },
@@ -17,15 +17,15 @@ const COLUMNS: readonly Column<DeploymentRunView>[] = [
   { title: 'ID', value: ({ id }) => id },
 ];
 
-export const run: CommandRun = async ({ flags, context }) => {
+export const run: RunOf<'runs list'> = async ({ flags, context }) => {
   const { signal } = context;
-  const limit = flags.number('limit') ?? 20;
+  const limit = flags.limit;
   const range = readRange(flags, context.clock.now());
   const client = await context.connect();
   const filters = {
     ...(await runFilters(client, flags, signal)),
     limit: Math.min(limit, 100),
-    status: flags.list('status'),
+    status: flags.status,
     'created_at[gte]': range.from,
     'created_at[lte]': range.to,
   };

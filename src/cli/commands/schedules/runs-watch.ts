@@ -1,23 +1,23 @@
 import { statusOf } from '../../../client/deployment-runs.ts';
 import type { DeploymentRunView, RunWatchOptions } from '../../../client/deployment-runs.ts';
 import type { Client } from '../../../client/create-client.ts';
-import type { CommandRun } from '../../command.ts';
 import { readBeginning } from '../../input/read-time.ts';
 import { runFilters } from '../../input/run-filters.ts';
 import { runLine } from '../../output/run-line.ts';
 import { showEvents } from '../../output/show-events.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ flags, context }) => {
+export const run: RunOf<'runs watch'> = async ({ flags, context }) => {
   const { output, signal } = context;
   const client = await context.connect();
   const options = {
     filters: await runFilters(client, flags, signal),
     from: readBeginning(flags, context.clock.now()),
-    intervalMs: flags.number('interval') ?? 2_000,
+    intervalMs: flags.interval,
     onTrouble: (error: Error) => output.note(`${error.message}; retrying`),
     signal,
   };
-  const runs = wantedRuns(client, options, flags.list('status'));
+  const runs = wantedRuns(client, options, flags.status);
   return showEvents(runs, { output, textOf: (one) => `${runLine(one)}\n`, isAwaited: false });
 };
 

@@ -5,7 +5,7 @@ import type { DeploymentRunView } from '../../../client/deployment-runs.ts';
 import { collect } from '../../../client/http/pages.ts';
 import type { TailEnd } from '../../../client/http/rest-watch.ts';
 import type { SessionEvent } from '../../../sessions/log/session-event.ts';
-import type { CommandResult, CommandRun } from '../../command.ts';
+import type { CommandResult } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { eventLine } from '../../output/event-line.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -15,14 +15,15 @@ import type { Failure } from '../../output/output.ts';
 import { outcomeOf, runLine } from '../../output/run-line.ts';
 import { showEvents } from '../../output/show-events.ts';
 import { renderFields } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
 /** Manual runs that are compared to find those of a trigger whose answer was lost. */
 const RECENT = 20;
 
-export const run: CommandRun = async ({ args, flags, context }) => {
+export const run: RunOf<'trigger'> = async ({ args, flags, context }) => {
   const { signal, clock, timeoutMs } = context;
   const client = await context.connect();
-  const { id } = await findDeployment(client, args['deployment'] ?? '', signal);
+  const { id } = await findDeployment(client, args.deployment, signal);
   const before = await recentRuns(client, id, signal);
   const end = clock.monotonic() + timeoutMs;
   let made: DeploymentRunView;
@@ -32,7 +33,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
     if (!mayHaveActed(thrown)) throw thrown;
     return unknownOutcome(thrown, await candidates(client, id, before));
   }
-  if (!flags.on('wait') && !flags.on('tail')) return shown(made);
+  if (!flags.wait && !flags.tail) return shown(made);
   const left = Math.max(0, end - clock.monotonic());
   try {
     made = await client.deploymentRuns.decided(made, { timeoutMs: left, signal });
@@ -42,7 +43,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
     return { ...shown(made), failure: { ...toFailure(thrown), hint } };
   }
   if (made.error !== null) return { ...shown(made), failure: failureOf(made) };
-  return flags.on('tail') ? tail(client, made, context) : shown(made);
+  return flags.tail ? tail(client, made, context) : shown(made);
 };
 
 function shown(made: DeploymentRunView): CommandResult {

@@ -1,6 +1,6 @@
 import { runBridge } from '../../bridge/bridge.ts';
 import type { BridgedProtocol } from '../../bridge/bridge.ts';
-import type { CommandRun } from '../../command.ts';
+import type { RunOf } from '../../commands.ts';
 
 /** Every message stands for itself. The client is there to be asked; its answers are messages as well. */
 const ACP: BridgedProtocol = {
@@ -11,5 +11,4 @@ const ACP: BridgedProtocol = {
   isOpen: () => false,
 };
 
-export const run: CommandRun = ({ args, context }) =>
-  runBridge(context, args['service'] ?? '', ACP);
+export const run: RunOf<'acp'> = ({ args, context }) => runBridge(context, args.service, ACP);

@@ -1,9 +1,9 @@
 import type { ExecutionView } from '../../../client/account.ts';
 import { collect } from '../../../client/http/pages.ts';
-import type { CommandRun } from '../../command.ts';
 import { readRange } from '../../input/read-time.ts';
 import { renderTable } from '../../output/table.ts';
 import type { Column } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
 const COLUMNS: readonly Column<ExecutionView>[] = [
   { title: 'TIME', value: ({ created_at }) => created_at },
@@ -16,14 +16,14 @@ const COLUMNS: readonly Column<ExecutionView>[] = [
   { title: 'REQUEST', value: ({ id }) => id },
 ];
 
-export const run: CommandRun = async ({ flags, context }) => {
-  const limit = flags.number('limit') ?? 20;
+export const run: RunOf<'executions'> = async ({ flags, context }) => {
+  const limit = flags.limit;
   const range = readRange(flags, context.clock.now());
   const client = await context.connect();
   const query = {
     limit: Math.min(limit, 100),
-    model: flags.text('model'),
-    status: flags.text('status'),
+    model: flags.model,
+    status: flags.status,
     ...range,
   };
   const rows = await collect(client.account.executions(query, context.signal), limit);

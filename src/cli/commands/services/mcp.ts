@@ -1,10 +1,10 @@
 import { isRecord } from '../../../client/http/guards.ts';
 import { runBridge } from '../../bridge/bridge.ts';
 import type { BridgedProtocol } from '../../bridge/bridge.ts';
-import type { CommandRun } from '../../command.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = ({ args, context }) =>
-  runBridge(context, args['service'] ?? '', createMcp());
+export const run: RunOf<'mcp'> = ({ args, context }) =>
+  runBridge(context, args.service, createMcp());
 
 /** Over stdio the connection is the session; towards the Service it has an id and a version. */
 function createMcp(): BridgedProtocol {

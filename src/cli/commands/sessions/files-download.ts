@@ -4,17 +4,17 @@ import { rm } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { usageError } from '../../cli-error.ts';
-import type { CommandRun } from '../../command.ts';
 import { findResource } from '../../resources/find-resource.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async ({ args, flags, context }) => {
+export const run: RunOf<'files download'> = async ({ args, flags, context }) => {
   const { signal } = context;
   const client = await context.connect();
-  const sought = { kind: 'files', named: args['id'] ?? '' } as const;
+  const sought = { kind: 'files', named: args.id } as const;
   const { id, name } = await findResource(client, sought, signal);
-  const path = resolve(context.io.cwd, flags.text('out') ?? plainName(name));
+  const path = resolve(context.io.cwd, flags.out ?? plainName(name));
   const body = await client.admin('files').below(id).bytes('content', signal);
-  await write(body, path, { isForced: flags.on('force'), signal });
+  await write(body, path, { isForced: flags.force, signal });
   return { data: { id, path }, text: `${oneLine(name)} (${id}) is in ${path}` };
 };
 

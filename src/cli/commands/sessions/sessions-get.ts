@@ -1,10 +1,10 @@
 import { isRecord } from '../../../client/http/guards.ts';
-import type { CommandRun } from '../../command.ts';
 import { sessionCost } from '../../details/session-cost.ts';
 import { getResource } from '../../resources/get-resource.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = (input) => {
-  const named = input.args['id'] ?? '';
+export const run: RunOf<'sessions get'> = (input) => {
+  const named = input.args.id;
   return getResource(input, { kind: 'sessions', named, toRows }, (client, signal) =>
     client.sessions.get(named, signal),
   );

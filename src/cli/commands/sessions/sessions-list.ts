@@ -1,9 +1,9 @@
 import { collect } from '../../../client/http/pages.ts';
 import type { SessionView } from '../../../client/sessions.ts';
-import type { CommandRun } from '../../command.ts';
 import { sessionCost } from '../../details/session-cost.ts';
 import { renderTable } from '../../output/table.ts';
 import type { Column } from '../../output/table.ts';
+import type { RunOf } from '../../commands.ts';
 
 const COLUMNS: readonly Column<SessionView>[] = [
   { title: 'TITLE', value: ({ title }) => title },
@@ -15,15 +15,15 @@ const COLUMNS: readonly Column<SessionView>[] = [
   { title: 'ID', value: ({ id }) => id },
 ];
 
-export const run: CommandRun = async ({ flags, context }) => {
-  const max = flags.number('limit') ?? Infinity;
+export const run: RunOf<'sessions list'> = async ({ flags, context }) => {
+  const max = flags.limit ?? Infinity;
   const client = await context.connect();
   const filters = {
     limit: Math.min(max, 100),
-    statuses: flags.list('status'),
-    agent_id: flags.text('agent'),
-    endpoint_id: flags.text('service'),
-    include_archived: flags.on('archived') ? 'true' : undefined,
+    statuses: flags.status,
+    agent_id: flags.agent,
+    endpoint_id: flags.service,
+    include_archived: flags.archived ? 'true' : undefined,
   };
   const rows = await collect(client.sessions.list(filters, context.signal), max);
   return {

@@ -1,22 +1,22 @@
-import type { CommandRun } from '../../command.ts';
 import { usageError } from '../../cli-error.ts';
 import { eventLine, typesOf } from '../../output/event-line.ts';
 import { showEvents } from '../../output/show-events.ts';
 import { lookUp, skipMissing } from '../../resources/not-found.ts';
+import type { RunOf } from '../../commands.ts';
 
-export const run: CommandRun = ({ args, flags, context }) =>
+export const run: RunOf<'sessions tail'> = ({ args, flags, context }) =>
   skipMissing(flags, async () => {
     const { output, signal } = context;
-    const follow = !flags.on('no-follow');
-    const untilRest = flags.on('until-done');
+    const follow = !flags['no-follow'];
+    const untilRest = flags['until-done'];
     if (untilRest && !follow) throw usageError('--no-follow and --until-done cannot be combined');
     const client = await context.connect();
-    const id = args['id'] ?? '';
+    const id = args.id;
     await lookUp({ kind: 'sessions', named: id }, () => client.sessions.get(id, signal));
     const options = {
       follow,
       untilRest,
-      last: flags.number('lines'),
+      last: flags.lines,
       types: typesOf(flags),
       signal,
     };

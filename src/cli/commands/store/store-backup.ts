@@ -2,17 +2,21 @@ import { resolve } from 'node:path';
 import type { ServerConfig } from '../../../config/schema/server-config.ts';
 import { backUp } from '../../../store/backends/lmdb/backup/back-up.ts';
 import { EMBEDDED } from '../../../store/backends/registry.ts';
-import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
+import type { CommandResult } from '../../command.ts';
 import { CliError } from '../../cli-error.ts';
 import { mediaFolder, storeWork, toMiB, withServer } from '../../local/store-work.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
-export const run: CommandRun = (input) =>
+export const run: RunOf<'store backup'> = (input) =>
   withServer(input, (server) => backUpServer(server, input));
 
-async function backUpServer(server: ServerConfig, input: CommandInput): Promise<CommandResult> {
+async function backUpServer(
+  server: ServerConfig,
+  input: InputOf<'store backup'>,
+): Promise<CommandResult> {
   const { context, args } = input;
   assertEmbedded(server);
-  const to = resolve(context.io.cwd, args['dir'] ?? '');
+  const to = resolve(context.io.cwd, args.dir);
   const media = mediaFolder(server);
   if (media === undefined) {
     context.output.warn(

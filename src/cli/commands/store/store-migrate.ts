@@ -1,11 +1,11 @@
 import { migrateStore } from '../../../store/raw/migrate-store.ts';
 import { LEASES } from '../../../usage/ledger/ledger-keys.ts';
 import { usageError } from '../../cli-error.ts';
-import type { CommandInput, CommandRun } from '../../command.ts';
 import { toStorePlace, type StorePlace } from '../../local/store-place.ts';
 import { storeWork, toMiB } from '../../local/store-work.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async (input) => {
+export const run: RunOf<'store migrate'> = async (input) => {
   const { clock, io, output } = input.context;
   const [from, to] = [await placeOf('from', input), await placeOf('to', input)];
   const { rows, bytes, checksum } = await migrateStore({
@@ -25,8 +25,11 @@ export const run: CommandRun = async (input) => {
   };
 };
 
-async function placeOf(name: 'from' | 'to', { flags, context }: CommandInput): Promise<StorePlace> {
-  const text = flags.text(name);
+async function placeOf(
+  name: 'from' | 'to',
+  { flags, context }: InputOf<'store migrate'>,
+): Promise<StorePlace> {
+  const text = flags[name];
   if (text === undefined) throw usageError(`--${name} is missing`, 'name both stores');
   return toStorePlace(text, context.io);
 }

@@ -1,17 +1,18 @@
 import { join, resolve } from 'node:path';
 import { restore } from '../../../store/backends/lmdb/backup/restore.ts';
 import { EMBEDDED } from '../../../store/backends/registry.ts';
-import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
+import type { CommandResult } from '../../command.ts';
 import { CliError } from '../../cli-error.ts';
 import { mediaFolder, storeWork, withServer } from '../../local/store-work.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
 interface Place {
   readonly store: string;
   readonly media: string;
 }
 
-export const run: CommandRun = (input) => {
-  const to = input.flags.text('to');
+export const run: RunOf<'store restore'> = (input) => {
+  const to = input.flags.to;
   if (to !== undefined) {
     const dataDir = resolve(input.context.io.cwd, to);
     return restoreTo({ store: join(dataDir, 'store'), media: join(dataDir, 'media') }, input);
@@ -31,10 +32,13 @@ export const run: CommandRun = (input) => {
   });
 };
 
-async function restoreTo({ store, media }: Place, input: CommandInput): Promise<CommandResult> {
+async function restoreTo(
+  { store, media }: Place,
+  input: InputOf<'store restore'>,
+): Promise<CommandResult> {
   const { args, flags, context } = input;
-  const from = resolve(context.io.cwd, args['dir'] ?? '');
-  const replace = flags.on('replace');
+  const from = resolve(context.io.cwd, args.dir);
+  const replace = flags.replace;
   const work = storeWork(input);
   const options = { ...work, from, store, media, replace, clock: context.clock };
   const { manifest, formerStore } = await restore(options);

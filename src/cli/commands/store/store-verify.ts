@@ -10,15 +10,16 @@ import { BACKENDS } from '../../../store/backends/registry.ts';
 import { backendOf, fileOf } from '../../../store/find-backend.ts';
 import type { StoreConfig } from '../../../store/store-config.ts';
 import { CliError } from '../../cli-error.ts';
-import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
+import type { CommandResult } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { toStorePlace } from '../../local/store-place.ts';
 import { storeWork, withServer } from '../../local/store-work.ts';
+import type { InputOf, RunOf } from '../../commands.ts';
 
-export const run: CommandRun = async (input) => {
+export const run: RunOf<'store verify'> = async (input) => {
   const { args, context } = input;
-  const given = args['what'];
+  const given = args.what;
   if (given === undefined) {
     return withServer(input, ({ store }) => verify(store, `the ${store.driver} store`, input));
   }
@@ -57,7 +58,7 @@ interface Report {
 async function verify(
   config: StoreConfig,
   what: string,
-  input: CommandInput,
+  input: InputOf<'store verify'>,
 ): Promise<CommandResult> {
   const { format, meta, verified } = await read(config, input);
   const { incoming, identity = null } = meta;
@@ -66,7 +67,7 @@ async function verify(
   return toResult({ what, format, identity, createdAt: null, store: verified, problems });
 }
 
-async function read(config: StoreConfig, input: CommandInput): Promise<ApartReport> {
+async function read(config: StoreConfig, input: InputOf<'store verify'>): Promise<ApartReport> {
   const work = storeWork(input);
   if (backendOf(config.driver)?.mayEndReader === true) return verifyApart(config, work);
   const raw = await openRaw(config, { clock: input.context.clock, isHeld: false });
@@ -78,7 +79,10 @@ async function read(config: StoreConfig, input: CommandInput): Promise<ApartRepo
   }
 }
 
-async function verifyCopy(directory: string, input: CommandInput): Promise<CommandResult> {
+async function verifyCopy(
+  directory: string,
+  input: InputOf<'store verify'>,
+): Promise<CommandResult> {
   const { manifest, store, problems } = await verifyBackup(directory, storeWork(input));
   const { format, identity } = manifest.store;
   const createdAt = manifest.created_at;
