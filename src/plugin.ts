@@ -1,7 +1,11 @@
 /**
- * Exports for plugins of the `gateway` command: the base of their commands, and the types that
- * describe them.
+ * Exports for plugins of the `gateway` command: the shape of their commands, and the base of those that
+ * are classes of oclif.
  */
+export { definePluginCommand as defineCommand } from './cli/plugins/plugin-command.ts';
+export type { CommandDeclaration } from './cli/define-command.ts';
+export type { CommandResult } from './cli/command.ts';
+export { CliError, usageError } from './cli/cli-error.ts';
 export { Args, Flags } from '@oclif/core';
 export { GatewayCommand } from './cli/plugins/gateway-command.ts';
 export type { GatewayContext } from './cli/plugins/gateway-command.ts';

@@ -72,6 +72,11 @@ export interface CommandSpec {
   hidden?: boolean;
   /** Loads flags that follow from what the command works on; they come behind `flags`. */
   loadFlags?: () => Promise<readonly FlagSpec[]>;
+  /**
+   * JSON Schema (2020-12) of `data` in the document that -o json prints. Default: `shapes/` says it for
+   * commands of the binary, and nothing is known of others.
+   */
+  output?: Readonly<Record<string, unknown>>;
   /** Formats of --output beside text and json. */
   formats?: readonly string[];
   /** A quick answer without the parser, when the words behind the command carry no flag. */

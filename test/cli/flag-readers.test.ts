@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { FlagSpec } from '../../src/cli/command.ts';
 import { COMMANDS, type InputOf, type RunOf } from '../../src/cli/commands.ts';
+import { defineCommand } from '../../src/cli/define-command.ts';
 import { verifies } from '../requirements.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/', import.meta.url));
@@ -88,5 +89,19 @@ describe('the flags of a command', () => {
     expectTypeOf<InputOf<'chat'>['flags']['limit']>().toEqualTypeOf<never>();
     // @ts-expect-error -- no such command is declared
     expectTypeOf<RunOf<'chatt'>>().toEqualTypeOf<never>();
+    defineCommand({
+      name: 'made-up',
+      summary: 'Nothing',
+      examples: [],
+      args: [{ name: 'what', description: 'Anything' }],
+      flags: [{ name: 'limit', type: 'integer', default: 3, description: 'How many' }],
+      output: {},
+      async run({ args, flags }) {
+        expectTypeOf(args.what).toEqualTypeOf<string | undefined>();
+        expectTypeOf(flags.limit).toEqualTypeOf<number>();
+        // @ts-expect-error -- no such flag is declared
+        return { data: flags.other };
+      },
+    });
   });
 });

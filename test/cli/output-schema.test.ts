@@ -336,7 +336,8 @@ describe('the schemas of what commands print', () => {
     verifies('cli.output.envelope', 'there is one for every command, and for no other'),
     async () => {
       const commands = COMMANDS.filter(({ load }) => load !== undefined);
-      expect(Object.keys(DATA_SHAPES).sort()).toEqual(commands.map(({ name }) => name).sort());
+      const others = commands.filter(({ output }) => output === undefined);
+      expect(Object.keys(DATA_SHAPES).sort()).toEqual(others.map(({ name }) => name).sort());
       expect(Object.keys(schemas).sort()).toEqual(
         [...commands.map(schemaOf), 'gateway/v1', 'gateway.stream/v1'].sort(),
       );

@@ -333,6 +333,44 @@ describe('gateway plugins', () => {
     SLOW,
   );
 
+  it(
+    verifies('extend.command', 'refuses declared commands that are not as they must be'),
+    async () => {
+      const folder = join(directory, 'declared');
+      const command = { name: 'mine', summary: 'Mine', examples: [], output: {} };
+      const flag = { name: 'server', type: 'string', description: 'Taken' };
+      for (const [message, commands] of [
+        ['has no gateway.manifest.json', undefined],
+        ['commands: ', []],
+        ['global flag', [{ ...command, flags: [flag] }]],
+        ['global flag', [{ ...command, flags: [{ ...flag, name: 'mine', short: 'o' }] }]],
+        ['commands.0.flags.0.type', [{ ...command, flags: [{ ...flag, type: 'number' }] }]],
+        ['not a valid command name', [{ ...command, name: '../x' }]],
+        ['commands.0.output', [{ ...command, output: undefined }]],
+        ['commands.0: ', [{ ...command, run: true }]],
+      ] as const) {
+        await rm(folder, { recursive: true, force: true });
+        const manifest = JSON.stringify({ version: '1.0.0', commands });
+        await writeFiles(folder, {
+          'package.json': JSON.stringify({
+            name: 'declared',
+            version: '1.0.0',
+            gateway: { commands: './commands.js' },
+          }),
+          ...(commands && { 'gateway.manifest.json': manifest }),
+        });
+        const printed = await run('plugins', 'install', './declared', '--yes');
+        expect(printed.stderr).toContain(message);
+        expect(printed.exitCode, message).toBe(1);
+      }
+      await writeFile(join(folder, 'commands.js'), 'exports.commands = 1;');
+      const made = await run('plugins', 'manifest', folder);
+      expect(made.stderr).toContain('exports no list called `commands`');
+      expect(await readdir(plugins())).toEqual([encodeURIComponent(NAME)]);
+    },
+    SLOW,
+  );
+
   it(verifies('plugins.oclif-host', 'removes a plugin with its commands'), async () => {
     expect(await run('plugins', 'remove', NAME)).toMatchObject({
       exitCode: 0,

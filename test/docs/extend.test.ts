@@ -10,6 +10,7 @@ import { markedBlocks } from './code-blocks.ts';
 import { ROOT } from './reader.ts';
 
 const COPIED = ['src', 'bin', 'scripts', 'templates', 'package.json', 'tsconfig.build.json'];
+const NAME = 'gateway-plugin-tally';
 const SHAPE = { properties: { data: { anyOf: [{ required: ['count'] }, { type: 'null' }] } } };
 
 let copy: string;
@@ -93,6 +94,37 @@ async function serveVendor(answer: object): Promise<{ origin: string; asked: unk
   await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void vendor.close());
   return { origin: `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`, asked };
+}
+
+/** Starts a gateway with a model of each of two vendors; gives the variables that name it. */
+async function serveModels(): Promise<Record<string, string>> {
+  const models = ['acme/one', 'other/one'];
+  const { url, adminKey, stop } = await startGateway({
+    providers: [{ name: 'mock', type: 'mock' }],
+    models: models.map((name) => ({ name, routes: [{ provider: 'mock' }] })),
+  });
+  onTestFinished(async () => void (await stop()));
+  return { GATEWAY_SERVER: url, GATEWAY_API_KEY: adminKey };
+}
+
+/** Expects help, completion and schema of a command that follow from its declaration. */
+async function expectPages(
+  words: readonly string[],
+  { usage, flag, summary }: { usage: string; flag: string; summary: string },
+): Promise<void> {
+  const last = words.at(-1) ?? '';
+  const above = words.slice(0, -1);
+  expect((await gateway(['help', ...above])).stdout).toContain(`${last}  `);
+  expect((await gateway(['help', ...above])).stdout).toContain(summary);
+  const page = (await gateway([...words, '--help'])).stdout;
+  expect(page).toContain(`Usage: ${usage}`);
+  expect(page).toContain(flag);
+  const complete = async (...line: string[]) =>
+    (await gateway(['complete-words', '--', ...line])).stdout.split('\n');
+  expect(await complete(...above, last.slice(0, -1))).toContain(last);
+  expect(await complete(...words, '--')).toContain(flag.replace(/.*(--\w+).*/, '$1'));
+  const { stdout } = await gateway(['schema', 'output', ...words]);
+  expect(JSON.parse(stdout)).toMatchObject(SHAPE);
 }
 
 describe('docs/extend.md', () => {
@@ -241,20 +273,56 @@ models:
   it(
     verifies(
       'extend.docs-proved',
-      'adds a command with help, completion and a shape of its result',
+      'extend.command',
+      'adds a command of one file with flags, help, completion and the schema of its output',
     ),
     async () => {
-      const { url, adminKey, stop } = await startGateway('version: 1\n');
-      onTestFinished(async () => void (await stop()));
-      const env = { GATEWAY_SERVER: url, GATEWAY_API_KEY: adminKey };
-      expect((await gateway(['count'], env)).stdout).toBe('0 models');
-      expect(JSON.parse((await gateway(['count', '-o', 'json'], env)).stdout).data).toEqual({
-        count: 0,
+      const env = await serveModels();
+      expect((await gateway(['count'], env)).stdout).toBe('2 models');
+      expect((await gateway(['count', '--vendor', 'acme'], env)).stdout).toBe('1 models');
+      const { stdout } = await gateway(['count', '-o', 'json'], {
+        ...env,
+        GATEWAY_COUNT_VENDOR: 'other',
       });
-      expect((await gateway(['help'])).stdout).toContain('Count the models');
-      expect((await gateway(['complete-words', 'cou'])).stdout).toContain('count');
-      const { stdout } = await gateway(['schema', 'output', 'count']);
-      expect(JSON.parse(stdout)).toMatchObject(SHAPE);
+      expect(JSON.parse(stdout)).toMatchObject({ schema: 'gateway.count/v1', data: { count: 1 } });
+      await expectPages(['count'], {
+        usage: 'gateway count [flags]',
+        flag: '--vendor NAME',
+        summary: 'Count the models that the key may use',
+      });
+    },
+  );
+
+  it(
+    verifies(
+      'extend.docs-proved',
+      'extend.command',
+      'adds a plugin whose command is declared in the same shape',
+    ),
+    async () => {
+      const env = await serveModels();
+      const made = await gateway(['plugins', 'manifest', 'plugin', '-o', 'json']);
+      expect(JSON.parse(made.stdout).data.commands).toEqual(['tally models']);
+      await gateway(['plugins', 'install', './plugin', '--yes']);
+      onTestFinished(async () => void (await gateway(['plugins', 'remove', NAME])));
+
+      expect((await gateway(['tally', 'models', 'acme'], env)).stdout).toBe('1 models');
+      const few = ['tally', 'models', 'acme', '-l', '2', '-o', 'json'];
+      const refused = await gateway(few, env).catch((thrown: unknown) => thrown);
+      expect(refused).toMatchObject({ exitCode: 1 });
+      expect(JSON.parse((refused as { stdout: string }).stdout)).toMatchObject({
+        schema: 'gateway.tally.models/v1',
+        data: { count: 1 },
+      });
+      for (const words of [['acme', '--least', 'two'], ['acme', '--most', '1'], []]) {
+        const wrong = gateway(['tally', 'models', ...words], env);
+        await expect(wrong, words.join(' ')).rejects.toMatchObject({ exitCode: 64 });
+      }
+      await expectPages(['tally', 'models'], {
+        usage: 'gateway tally models [flags] <vendor>',
+        flag: '-l, --least INTEGER',
+        summary: `Count the models of a vendor (plugin ${NAME})`,
+      });
     },
   );
 

@@ -4,8 +4,8 @@ import type { CommandSpec } from '../command.ts';
 
 /** A command as the manifest of its package declares it, in the words of our own table. */
 export interface PluginCommand extends Omit<CommandSpec, 'load' | 'light'> {
-  /** Name of the command in @oclif/core, `report:daily`. */
-  id: string;
+  /** Name of the command in @oclif/core, `report:daily`; absent: the plugin declares it as the binary does. */
+  id?: string;
 }
 
 export interface InstalledPlugin {

@@ -28,14 +28,14 @@ export function isTaken(builtin: readonly CommandSpec[], { name }: PluginCommand
 }
 
 function toSpec(plugin: InstalledPlugin, command: PluginCommand): CommandSpec {
-  const { id, ...spec } = command;
+  const { id: _id, ...spec } = command;
   return {
     ...spec,
     summary: `${command.summary} (plugin ${plugin.name})`,
     description: command.description ?? `${command.summary}. Of the plugin ${plugin.name}.`,
     async load() {
       const { runPlugin } = await import('./run-plugin.ts');
-      return { run: (input: CommandInput) => runPlugin({ plugin, id, spec: command }, input) };
+      return { run: (input: CommandInput) => runPlugin({ plugin, spec: command }, input) };
     },
   };
 }

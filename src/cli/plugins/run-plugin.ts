@@ -3,18 +3,18 @@ import type { Config } from '@oclif/core';
 import type { CommandContext } from '../context.ts';
 import type { CommandResult } from '../command.ts';
 import type { CommandInput } from '../command-input.ts';
-import type { GatewayCommand, GatewayContext } from './gateway-command.ts';
+import type { GatewayCommand } from './gateway-command.ts';
 import type { InstalledPlugin, PluginCommand } from './installed-plugin.ts';
 import { linkGateway } from './link-gateway.ts';
 import { packageVersion } from '../package-version.ts';
+import { createPrinter, toGatewayContext, type Printer } from './plugin-context.ts';
 import { toPluginFailure } from './plugin-failure.ts';
 import { folderOf, needPluginsFolder, packageOf } from './plugin-place.ts';
+import { runDeclared } from './run-declared.ts';
 import { toOclifArgv } from './to-oclif-argv.ts';
 
 export interface PluginCall {
   plugin: InstalledPlugin;
-  /** Name of the command in @oclif/core. */
-  id: string;
   spec: PluginCommand;
 }
 
@@ -23,31 +23,18 @@ export interface PluginCall {
  * name of the plugin: `plugin_failed` (exit 1), or the code and the exit that it chose.
  */
 export async function runPlugin(
-  { plugin, id, spec }: PluginCall,
+  { plugin, spec }: PluginCall,
   input: CommandInput,
 ): Promise<CommandResult> {
   const { context } = input;
   const printer = createPrinter(context);
-  const argv = toOclifArgv(spec, input);
-  let tell = (text: string) => context.output.note(text);
-  const restore = divertConsole((text) => tell(text));
+  const console = { tell: (text: string) => context.output.note(text) };
+  const restore = divertConsole((text) => console.tell(text));
   try {
-    const config = await loadConfig(plugin, context);
-    const Found = await config.findCommand(id, { must: true }).load();
-    const { GatewayCommand } = await import('./gateway-command.ts');
-    const isOurs = Found.prototype instanceof GatewayCommand;
-    // Commands of oclif have no other way to print their result.
-    if (!isOurs) tell = (text) => printer.print(`${text}\n`);
-    await config.runHook('init', { id, argv });
-    await config.runHook('prerun', { Command: Found, argv });
-    const result = isOurs
-      ? await new (Found as unknown as Ours)(argv, config).runWith(
-          toGatewayContext(context, printer.print),
-        )
-      : await Found.run(argv, config);
-    await config.runHook('postrun', { Command: Found, argv, result });
-    await printer.done();
-    return toResult(result, { isOurs, printed: printer.printed });
+    const { id, name } = spec;
+    const root = await rootOf(plugin, context);
+    if (id === undefined) return await runDeclared({ root, name, printer }, input);
+    return await runOclif({ plugin, id, spec, root, printer, console }, input);
   } catch (thrown) {
     await printer.done();
     const failure = toPluginFailure(plugin.name, thrown);
@@ -57,6 +44,40 @@ export async function runPlugin(
   } finally {
     restore();
   }
+}
+
+interface OclifCall extends PluginCall {
+  /** Name of the command in @oclif/core. */
+  id: string;
+  /** Folder of the package. */
+  root: string;
+  printer: Printer;
+  /** Receiver of what the plugin tells the console. */
+  console: { tell: (text: string) => void };
+}
+
+/** Runs a class of @oclif/core, with the hooks of its plugin around it. */
+async function runOclif(
+  { plugin, id, spec, root, printer, console }: OclifCall,
+  input: CommandInput,
+): Promise<CommandResult> {
+  const argv = toOclifArgv(spec, input);
+  const config = await loadConfig(plugin, root);
+  const Found = await config.findCommand(id, { must: true }).load();
+  const { GatewayCommand } = await import('./gateway-command.ts');
+  const isOurs = Found.prototype instanceof GatewayCommand;
+  // Commands of oclif have no other way to print their result.
+  if (!isOurs) console.tell = (text) => printer.print(`${text}\n`);
+  await config.runHook('init', { id, argv });
+  await config.runHook('prerun', { Command: Found, argv });
+  const result = isOurs
+    ? await new (Found as unknown as Ours)(argv, config).runWith(
+        toGatewayContext(input.context, printer.print),
+      )
+    : await Found.run(argv, config);
+  await config.runHook('postrun', { Command: Found, argv, result });
+  await printer.done();
+  return toResult(result, { isOurs, printed: printer.printed });
 }
 
 /** Lines that a command printed are its result where it gives none of its own. */
@@ -69,10 +90,14 @@ function toResult(
   return typeof result === 'string' ? { data, text: result } : { data };
 }
 
-async function loadConfig({ name }: InstalledPlugin, { io }: CommandContext): Promise<Config> {
+/** Folder of the package, in which `agent-gateway` is this one. */
+async function rootOf({ name }: InstalledPlugin, { io }: CommandContext): Promise<string> {
   const folder = folderOf(needPluginsFolder(io.env), name);
   await linkGateway(folder);
-  const root = packageOf(folder, name);
+  return packageOf(folder, name);
+}
+
+async function loadConfig({ name }: InstalledPlugin, root: string): Promise<Config> {
   const { Config, Plugin } = await import('@oclif/core');
   const plugin = new Plugin({ name, root, type: 'user' });
   await plugin.load();
@@ -82,40 +107,6 @@ async function loadConfig({ name }: InstalledPlugin, { io }: CommandContext): Pr
 }
 
 type Ours = new (...args: ConstructorParameters<typeof GatewayCommand>) => GatewayCommand;
-
-function toGatewayContext(context: CommandContext, print: (text: string) => void): GatewayContext {
-  const { io, output, signal, timeoutMs } = context;
-  return {
-    format: context.format,
-    quiet: output.quiet,
-    timeoutMs,
-    signal,
-    cwd: io.cwd,
-    env: io.env,
-    connect: () => context.connect(),
-    confirm: (question) => context.confirm(question),
-    readStdin: () => context.readStdin(),
-    print,
-    note: (text) => output.note(text),
-    warn: (text) => output.warn(text),
-  };
-}
-
-/** Lines of a command, in their order, as fast as the reader takes them; with -o json they wait. */
-function createPrinter({ output }: CommandContext) {
-  let last = Promise.resolve();
-  let printed = '';
-  return {
-    get printed() {
-      return printed;
-    },
-    print(text: string) {
-      printed += text;
-      if (output.format !== 'json') last = last.then(() => output.print(text));
-    },
-    done: () => last,
-  };
-}
 
 /** stdout is for the result alone, so what a plugin tells the console is told elsewhere. */
 function divertConsole(tell: (text: string) => void): () => void {

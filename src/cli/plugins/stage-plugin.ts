@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
 import type { CommandContext } from '../context.ts';
+import { commandsModule, MANIFEST, readDeclaredManifest } from './declared-commands.ts';
 import type { InstalledPlugin } from './installed-plugin.ts';
 import { packageOf } from './plugin-place.ts';
 import { runNpm } from './run-npm.ts';
@@ -71,16 +72,18 @@ async function readManifest(
 ): Promise<InstalledPlugin['commands']> {
   const invalid = (message: string, cause?: unknown) =>
     new CliError({ code: 'plugin_invalid', message, cause, hint: HINT });
-  const text = await readFile(join(root, 'oclif.manifest.json'), 'utf8').catch(() => undefined);
-  if (text === undefined) throw invalid(`${name} is not a plugin: it has no oclif.manifest.json`);
+  const isDeclared = (await commandsModule(root)) !== undefined;
+  const file = isDeclared ? MANIFEST : 'oclif.manifest.json';
+  const text = await readFile(join(root, file), 'utf8').catch(() => undefined);
+  if (text === undefined) throw invalid(`${name} is not a plugin: it has no ${file}`);
   try {
-    const manifest = toPluginCommands(JSON.parse(text));
+    const manifest = (isDeclared ? readDeclaredManifest : toPluginCommands)(JSON.parse(text));
     if (manifest.version === version) return manifest.commands;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw invalid(`the oclif.manifest.json of ${name} is wrong: ${why}`, cause);
+    throw invalid(`the ${file} of ${name} is wrong: ${why}`, cause);
   }
-  throw invalid(`the oclif.manifest.json of ${name} is not of version ${version}`);
+  throw invalid(`the ${file} of ${name} is not of version ${version}`);
 }
 
 const HINT = 'its author makes the file with `gateway plugins manifest` before packing';

@@ -3,14 +3,16 @@ import type { ArgSpec, ExampleSpec, FlagSpec } from '../command.ts';
 import { GLOBAL_FLAGS } from '../grammar/global-flags.ts';
 import type { PluginCommand } from './installed-plugin.ts';
 
-const text = z.string().max(4_000);
-const texts = z.array(text).max(100);
-const word = z
+export const text = z.string().max(4_000);
+export const texts = z.array(text).max(100);
+export const word = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]*$/, 'must be of small letters, digits and dashes');
 const id = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]*(:[a-z0-9][a-z0-9-]*)*$/, 'is not a valid command name');
+
+export const ARG_NAME = /^[\w-]+$/;
 
 const FLAG = z.object({
   name: word,
@@ -26,7 +28,7 @@ const FLAG = z.object({
   allowNo: z.boolean().optional(),
 });
 const ARG = z.object({
-  name: z.string().regex(/^[\w-]+$/),
+  name: z.string().regex(ARG_NAME),
   description: text.optional(),
   required: z.boolean().optional(),
   multiple: z.boolean().optional(),
@@ -103,13 +105,20 @@ function toArgs({ args, strict }: OclifCommand): ArgSpec[] {
 /** Flags that oclif gives commands for what the global ones do. */
 const OF_OCLIF: ReadonlySet<string> = new Set(['help', 'json', 'version']);
 
+/** Throws for a flag that every command has. */
+export function refuseGlobal(
+  { name, short }: { name: string; short?: string | undefined },
+  command: string,
+): void {
+  const globals: readonly FlagSpec[] = GLOBAL_FLAGS;
+  const taken = ['help', 'h', ...globals.flatMap((flag) => [flag.name, flag.short ?? []].flat())];
+  if (taken.includes(name) || taken.includes(short ?? name))
+    throw new Error(`--${name} of "${command}" has the name of a global flag`);
+}
+
 function toFlags(flag: OclifCommand['flags'][string], command: string): FlagSpec[] {
   if (flag.type === 'boolean' && OF_OCLIF.has(flag.name)) return [];
-  const globals: readonly FlagSpec[] = GLOBAL_FLAGS;
-  const taken = globals.flatMap(({ name, short }) => [name, short]);
-  if ([...taken, 'help', 'h'].some((word) => word === flag.name || word === (flag.char ?? ''))) {
-    throw new Error(`--${flag.name} of "${command}" has the name of a global flag`);
-  }
+  refuseGlobal({ name: flag.name, short: flag.char }, command);
   const facts = [
     flag.summary ?? flag.description ?? '',
     flag.required ? '(required)' : '',

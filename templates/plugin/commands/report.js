@@ -1,25 +1,38 @@
-import { Args, Flags, GatewayCommand } from 'agent-gateway/plugin';
+import { CliError, defineCommand } from 'agent-gateway/plugin';
 
-/** `gateway report`: the file's place below `commands` is the name of the command. */
-export class Report extends GatewayCommand {
-  static summary = 'Say which models can be asked';
-  static examples = [{ command: 'gateway report mock/ --limit 5', description: 'The first five' }];
-  static args = { prefix: Args.string({ description: 'Only models that begin so' }) };
-  static flags = {
-    limit: Flags.integer({ char: 'n', default: 10, min: 1, description: 'How many at most' }),
-  };
-
-  /** What it gives is `data` with `-o json`; what it logs is what people see. */
-  async run() {
-    const { args, flags } = await this.parse(Report);
-    const client = await this.client();
-    const all = await client.models.list({ type: '' }, this.gateway.signal);
-    const found = all.map(({ id }) => id).filter((id) => id.startsWith(args.prefix ?? ''));
+/** `gateway report`: flags and arguments reach `run` under the names that they have here. */
+export const report = defineCommand({
+  name: 'report',
+  summary: 'Say which models can be asked',
+  examples: [{ command: 'gateway report mock/ --limit 5', note: 'The first five' }],
+  args: [{ name: 'prefix', description: 'Only models that begin so' }],
+  flags: [
+    {
+      name: 'limit',
+      short: 'n',
+      type: 'integer',
+      default: 10,
+      min: 1,
+      description: 'How many at most',
+    },
+  ],
+  output: {
+    type: 'object',
+    required: ['models', 'total'],
+    properties: {
+      models: { type: 'array', items: { type: 'string' } },
+      total: { type: 'integer' },
+    },
+  },
+  /** `data` is what -o json shows, `text` what people see. */
+  async run({ args: { prefix = '' }, flags, context }) {
+    const client = await context.connect();
+    const all = await client.models.list({ type: '' }, context.signal);
+    const found = all.map(({ id }) => id).filter((id) => id.startsWith(prefix));
     if (found.length === 0) {
-      this.fail({ code: 'no_model', message: `no model begins with "${args.prefix}"` });
+      throw new CliError({ code: 'no_model', message: `no model begins with "${prefix}"` });
     }
     const models = found.slice(0, flags.limit);
-    for (const id of models) this.log(id);
-    return { models, total: found.length };
-  }
-}
+    return { data: { models, total: found.length }, text: models.join('\n') };
+  },
+});

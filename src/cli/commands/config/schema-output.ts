@@ -1,12 +1,13 @@
 import { usageError } from '../../cli-error.ts';
 import { findCommand } from '../../command.ts';
+import { allCommands } from '../../all-commands.ts';
 import { COMMANDS, type RunOf } from '../../commands.ts';
 import { lineSchema, outputSchema, unknownCommandSchema } from '../../shapes/output-schema.ts';
 
-export const run: RunOf<'schema output'> = async ({ rest }) => {
+export const run: RunOf<'schema output'> = async ({ rest, context }) => {
   if (rest.length === 0) return { data: everySchema() };
   if (rest.length === 1 && rest[0] === 'stream') return { data: lineSchema() };
-  const found = findCommand(COMMANDS, rest);
+  const found = findCommand(await allCommands(context.io.env), rest);
   if (found?.used === rest.length && found.command.load !== undefined)
     return { data: outputSchema(found.command) };
   throw usageError(
