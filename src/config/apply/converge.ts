@@ -1,6 +1,7 @@
 import { type ActualState, createFinder, findDeclared } from '../actual/actual.ts';
 import { secretOf } from '../actual/changes.ts';
-import { apply, type ApplyReport, readActual } from './apply.ts';
+import { type ApplyReport, readActual } from './apply.ts';
+import { deploy } from './deploy.ts';
 import type { DesiredObject, DesiredState } from '../objects/desired.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import { type KindName, kindOf } from '../objects/kinds.ts';
@@ -8,7 +9,6 @@ import { ownerFor, type Plan, plan } from '../plan/plan.ts';
 import type { ResourceClient } from '../actual/resource-client.ts';
 import { type ReferenceSources, SecretRef } from '../objects/references.ts';
 import { secretAt } from '../../resources/fields/secret-path.ts';
-import { resolveAllSecrets } from '../read/secrets.ts';
 
 /** Number of objects that are written at once; their writes share commits of the store. */
 const PARALLELISM = 32;
@@ -45,30 +45,29 @@ export interface ConvergeResult {
  */
 export async function converge(options: ConvergeOptions): Promise<ConvergeResult> {
   const { desired, client, sources } = options;
-  const { secrets, diagnostics } = await resolveAllSecrets(desired, sources);
-  if (diagnostics.length > 0) return { plan: undefined, report: undefined, diagnostics };
-  const actual = await readActual(client, desired);
-  const changed = await changedSecrets(options, { actual, secrets });
-  const writeSecrets = new Set(changed.map(({ name }) => name));
-  const planning = { desired, actual, mode: 'converge' as const, writeSecrets };
-  const planned = plan(planning);
-  const report = await apply({
-    plan: planned,
+  const { diagnostics, planned, report } = await deploy({
     desired,
-    owner: ownerFor(planning),
-    client,
-    secrets,
+    sources,
+    async plan(secrets) {
+      const actual = await readActual(client, desired);
+      const changed = await changedSecrets(options, { actual, secrets });
+      const writeSecrets = new Set(changed.map(({ name }) => name));
+      const planning = { desired, actual, mode: 'converge' as const, writeSecrets };
+      return { plan: plan(planning), owner: ownerFor(planning), client, changed };
+    },
     parallelism: PARALLELISM,
     // The first of the models that a bare name may mean counts: every start makes them in the same
     // order.
     isStrict: true,
   });
+  if (planned === undefined || report === undefined)
+    return { plan: undefined, report: undefined, diagnostics };
   return {
-    plan: planned,
+    plan: planned.plan,
     report,
     diagnostics: [
-      ...warningsOf(planned, desired),
-      ...changed.filter(({ isFixed }) => isFixed).map(({ object }) => fixedWarning(object)),
+      ...warningsOf(planned.plan, desired),
+      ...planned.changed.filter(({ isFixed }) => isFixed).map(({ object }) => fixedWarning(object)),
       ...errorsOf(report, desired),
     ],
   };

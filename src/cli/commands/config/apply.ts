@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { ActualState } from '../../../config/actual/actual.ts';
-import {
-  apply,
-  type ApplyOptions,
-  type ApplyReport,
-  refuseStale,
-} from '../../../config/apply/apply.ts';
+import type { Client } from '../../../client/create-client.ts';
+import { type ApplyOptions, type ApplyReport, refuseStale } from '../../../config/apply/apply.ts';
+import { deploy, type Planned } from '../../../config/apply/deploy.ts';
 import type { GatewayConfig } from '../../../config/read/load-config.ts';
 import { nodeConfigFiles } from '../../../config/read/load.ts';
 import { ownerFor, type Plan } from '../../../config/plan/plan.ts';
 import { oneLine } from '../../../core/printable.ts';
-import { resolveAllSecrets } from '../../../config/read/secrets.ts';
-import type { Owner } from '../../../config/actual/ownership.ts';
 import { StalePlanError } from '../../../config/plan/stale-plan-error.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
 import { CliError, usageError } from '../../cli-error.ts';
@@ -19,8 +13,9 @@ import type { CommandResult } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { toFailure } from '../../failure.ts';
-import { makePlan, planChoice, type PlanSources, slugConflicts } from '../../project/make-plan.ts';
+import { makePlan, planChoice, slugConflicts } from '../../project/make-plan.ts';
 import { invalidConfig, projectFile, withSelected } from '../../project/project.ts';
+import type { Failure } from '../../output/output.ts';
 import { renderOutcome, renderPlan, renderReport } from '../../output/render-plan.ts';
 import { readSavedPlan } from '../../project/saved-plan.ts';
 import { createStyle, type Style } from '../../output/style.ts';
@@ -44,47 +39,52 @@ async function applyProject(
   config: GatewayConfig,
 ): Promise<CommandResult> {
   const { flags, context } = input;
-  const { env } = context.io;
-  const resolved = await resolveAllSecrets(config.desired, { env, files: nodeConfigFiles });
-  if (resolved.diagnostics.length > 0) return invalidConfig(resolved.diagnostics);
-
-  const client = await context.connect({ near: projectFile(input) });
-  const resources = toResourceClient(client);
-  const sources = { config, resources, server: client.baseUrl };
-  const isSaved = flags.plan !== undefined;
-  const { plan, owner, actual } = await planOf(input, sources).catch(rethrowStale(isSaved));
+  const { desired } = config;
+  const { diagnostics, planned, report, waited } = await deploy<Made, Failure | undefined>({
+    desired,
+    sources: { env: context.io.env, files: nodeConfigFiles },
+    plan: () => planOf(input, config),
+    confirm: (made) => confirmed(made, input),
+    progress: ({ summary }) => progress(context, summary.total),
+    ...(flags.wait && {
+      wait: ({ server }, written) =>
+        awaited({
+          client: server,
+          desired,
+          report: written,
+          context,
+          onWaiting: waitProgress(context),
+        }),
+    }),
+    runId: randomUUID(),
+    parallelism: flags.parallelism,
+    signal: context.signal,
+  }).catch(rethrowStale(flags.plan !== undefined));
+  if (planned === undefined) return invalidConfig(diagnostics);
+  const { plan } = planned;
   const shown = { data: plan, text: (style: Style) => renderPlan(plan, style, { all: false }) };
-  if (flags['dry-run']) return shown;
+  if (report === undefined) return shown;
+  const isEmpty = plan.summary.total === 0;
+  const result = isEmpty ? withRecord(shown, report) : reportResult(report, context);
+  return waited === undefined ? result : { ...result, failure: waited };
+}
+
+/** Shows the plan and asks whether it is to be carried out; false for --dry-run. */
+async function confirmed(
+  { plan, server }: Made,
+  { flags, context }: InputOf<'apply'>,
+): Promise<boolean> {
+  if (flags['dry-run']) return false;
   requirePruneCount(plan, { given: flags['confirm-prune'], asks: context.asks });
   requireReplace(plan, flags['allow-replace']);
-  const isEmpty = plan.summary.total === 0;
-  if (!isEmpty) {
-    context.output.note(`target: ${client.baseUrl} (all organizations)`);
-    context.output.note(renderPlan(plan, createStyle(false), { all: false }));
-  }
+  const { total } = plan.summary;
+  if (total === 0) return true;
+  context.output.note(`target: ${server.baseUrl} (all organizations)`);
+  context.output.note(renderPlan(plan, createStyle(false), { all: false }));
   // The person who saved the plan has seen it.
-  if (!isSaved && !isEmpty)
-    await context.confirm(`Apply ${plan.summary.total} changes to ${client.baseUrl}?`);
-  try {
-    const report = await apply({
-      plan,
-      desired: config.desired,
-      owner,
-      actual: isEmpty ? actual : undefined,
-      client: resources,
-      secrets: resolved.secrets,
-      runId: randomUUID(),
-      parallelism: flags.parallelism,
-      signal: context.signal,
-      onOutcome: progress(context, plan.summary.total),
-    });
-    const result = isEmpty ? withRecord(shown, report) : reportResult(report, context);
-    if (!flags.wait || isEmpty || result.failure) return result;
-    const onWaiting = waitProgress(context);
-    return await waited(result, { client, desired: config.desired, report, context, onWaiting });
-  } catch (thrown) {
-    return rethrowStale(isSaved)(thrown);
-  }
+  if (flags.plan === undefined)
+    await context.confirm(`Apply ${total} changes to ${server.baseUrl}?`);
+  return true;
 }
 
 function rethrowStale(isSaved: boolean): (thrown: unknown) => never {
@@ -102,17 +102,23 @@ function rethrowStale(isSaved: boolean): (thrown: unknown) => never {
   };
 }
 
+/** A plan, with the gateway that it is for. */
+interface Made extends Planned {
+  readonly server: Client;
+}
+
 /** The saved plan that --plan names, else a new one. */
-async function planOf(
-  { flags, context }: InputOf<'apply'>,
-  sources: PlanSources,
-): Promise<{ plan: Plan; owner: Owner; actual?: ActualState }> {
+async function planOf(input: InputOf<'apply'>, config: GatewayConfig): Promise<Made> {
+  const { flags, context } = input;
+  const server = await context.connect({ near: projectFile(input) });
+  const client = toResourceClient(server);
   const path = flags.plan;
   if (path === undefined) {
+    const sources = { config, resources: client, server: server.baseUrl };
     const { plan, options } = await makePlan(sources, planChoice(flags));
     const [conflict] = slugConflicts(options);
     if (conflict) throw conflict;
-    return { plan, owner: ownerFor(options), actual: options.actual };
+    return { plan, owner: ownerFor(options), actual: options.actual, client, server };
   }
   if (flags.prune || flags.adopt || flags['write-secret'].length > 0) {
     throw usageError(
@@ -120,14 +126,13 @@ async function planOf(
       'give --prune, --adopt and --write-secret to `gateway plan --out`',
     );
   }
-  const present = { server: sources.server, desired: sources.config.desired };
-  const saved = await readSavedPlan(path, context.io.cwd, present);
-  const { desired } = sources.config;
-  const inventories = (await sources.resources.inventories?.list()) ?? [];
+  const { desired } = config;
+  const saved = await readSavedPlan(path, context.io.cwd, { server: server.baseUrl, desired });
+  const inventories = (await client.inventories?.list()) ?? [];
   const owner = ownerFor({ desired, mode: saved.plan.mode, inventories });
   // Before anything is shown that is no longer so.
-  await refuseStale({ plan: saved.plan, desired, owner, client: sources.resources });
-  return { plan: saved.plan, owner };
+  await refuseStale({ plan: saved.plan, desired, owner, client });
+  return { plan: saved.plan, owner, client, server };
 }
 
 /** A line on stderr for each object that is done, where somebody watches. */
@@ -149,17 +154,16 @@ function waitProgress({ io, output }: CommandContext): WaitOptions['onWaiting'] 
     );
 }
 
-/** Adds the outcome of the wait; the report of the apply is shown whatever it is. */
-async function waited(result: CommandResult, options: WaitOptions): Promise<CommandResult> {
+/** Why what was applied is not served; the report of the apply is shown whatever it is. */
+async function awaited(options: WaitOptions): Promise<Failure | undefined> {
   try {
     const missing = await waitUntilServed(options);
-    if (missing.length === 0) return result;
+    if (missing.length === 0) return undefined;
     const message = `applied, but not served in time: ${missing.join(', ')}`;
     const hint = 'look again with `gateway models list`, or raise --timeout';
-    const exitCode = EXIT.unknown_outcome.code;
-    return { ...result, failure: { code: 'not_served', message, hint, exitCode } };
+    return { code: 'not_served', message, hint, exitCode: EXIT.unknown_outcome.code };
   } catch (thrown) {
-    return { ...result, failure: toFailure(thrown) };
+    return toFailure(thrown);
   }
 }
 
