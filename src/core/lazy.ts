@@ -25,3 +25,9 @@ export function lazy<T>(name: string, load: () => Promise<T>): Lazy<T> {
     begun: async (): Promise<T | undefined> => loading?.catch(() => undefined),
   });
 }
+
+/** Defers `make` until the first call; everybody gets the same. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -28,7 +28,7 @@ export interface AgentOverrides {
 }
 
 const OVERRIDES = ['model', 'system', 'tools', 'mcp_servers', 'skills'] as const;
-const parts = z.object(agentParts);
+const parts = z.object(agentParts());
 
 /**
  * The definition that turns are run by, overrides applied and Skills pinned.

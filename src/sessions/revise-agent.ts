@@ -4,7 +4,7 @@ import type { AgentParts, OperatorNames } from '../resources/kinds/agent-fields.
 import { parseInput } from './log/parse-input.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 
-const lists = z.object({ tools: agentParts.tools, mcp_servers: agentParts.mcp_servers });
+const lists = z.object({ tools: agentParts().tools, mcp_servers: agentParts().mcp_servers });
 
 /**
  * The Agent of one Session with other tools and servers (requirement sessions.update).

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { lazy } from '../../src/core/lazy.ts';
+import { lazy, once } from '../../src/core/lazy.ts';
 
 it('loads at the first call, once for all who ask', async () => {
   const load = vi.fn(async () => ({ part: 1 }));
@@ -33,4 +33,12 @@ it('takes a failed load for none', async () => {
   const failed = part();
   expect(await part.begun()).toBeUndefined();
   await expect(failed).rejects.toThrow('a part cannot be loaded: no');
+});
+
+it('makes a value at the first call, once', () => {
+  const make = vi.fn(() => undefined);
+  const value = once(make);
+  expect(make).not.toHaveBeenCalled();
+  expect([value(), value()]).toEqual([undefined, undefined]);
+  expect(make).toHaveBeenCalledTimes(1);
 });

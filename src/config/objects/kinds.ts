@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { suggest } from '../../core/suggest.ts';
 import { factsOf, kindsWhere, type Collection, type KindName } from '../../core/kinds.ts';
+import { once } from '../../core/lazy.ts';
 import { name } from '../../resources/fields/fields.ts';
 import { definitionOf } from '../../resources/registry.ts';
 import type { Lifecycle, ResourceDefinition } from '../../resources/store/define-resource.ts';
@@ -96,12 +97,15 @@ export function kindOf(kind: KindName): ConfigKind {
 function toConfigKind(collection: Collection): ConfigKind {
   const definition = definitionOf(collection);
   const facts = factsOf(collection);
+  const entry = once(() => entryOf(definition));
   return {
     kind: facts.name as KindName,
     collection,
     description: definition.description,
     definition,
-    entry: entryOf(definition),
+    get entry() {
+      return entry();
+    },
     secrets: definition.secrets,
     isOwned: facts.isOwned,
     off: facts.switch && OFF[facts.switch],

@@ -24,7 +24,7 @@ export function checkAccounts(tree: Record<string, unknown>, context: EntryConte
     const cassette =
       value['mock'] === null
         ? []
-        : checkTree(cassetteSchema, { ...options, at: [...options.at, 'mock'] }).diagnostics;
+        : checkTree(cassetteSchema(), { ...options, at: [...options.at, 'mock'] }).diagnostics;
     return [...cassette, ...checkAccount(value, options)];
   });
 }

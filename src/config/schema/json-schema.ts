@@ -11,7 +11,7 @@ const SECRET = { type: 'string', pattern: '^\\$\\{secret:(env|file):[^}]+\\}$' }
  * Numbers and booleans also take a reference; secret fields take nothing but one.
  */
 export function configJsonSchema(): Record<string, unknown> {
-  const schema = z.toJSONSchema(fileSchema, {
+  const schema = z.toJSONSchema(fileSchema(), {
     io: 'input',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../core/lazy.ts';
 import { suggest } from '../../core/suggest.ts';
 import { checkAccounts } from './check-accounts.ts';
 import { checkEntries } from './check-entries.ts';
@@ -16,12 +17,13 @@ export const namespace = z
 
 const version = z.literal(1).describe('Version of this format.');
 
-const collections = Object.fromEntries(
-  CONFIG_KINDS.map((kind) => [
-    kind.collection,
-    sectionOf(kind).optional().describe(kind.description),
-  ]),
-);
+const collections = () =>
+  Object.fromEntries(
+    CONFIG_KINDS.map((kind) => [
+      kind.collection,
+      sectionOf(kind).optional().describe(kind.description),
+    ]),
+  );
 
 /** A list of entries; for some kinds also a mapping of their names. */
 function sectionOf({ entry, definition: { shortForm } }: ConfigKind): z.ZodType {
@@ -31,29 +33,32 @@ function sectionOf({ entry, definition: { shortForm } }: ConfigKind): z.ZodType 
   return z.union([entries, z.record(z.string(), z.union([field, entry.omit({ name: true })]))]);
 }
 
-const renamedName = z.string().trim().min(1);
+const moved = once(() => {
+  const renamedName = z.string().trim().min(1);
+  return z
+    .array(
+      z.strictObject({
+        kind: z.enum(CONFIG_KINDS.map(({ kind }) => kind)).describe('What it is.'),
+        organization: renamedName.optional().describe('Whose it is. Default: default.'),
+        from: renamedName.describe('Name so far.'),
+        to: renamedName.describe('Name that is declared here.'),
+      }),
+    )
+    .describe('Objects that keep their id under another name.');
+});
 
-const moved = z
-  .array(
-    z.strictObject({
-      kind: z.enum(CONFIG_KINDS.map(({ kind }) => kind)).describe('What it is.'),
-      organization: renamedName.optional().describe('Whose it is. Default: default.'),
-      from: renamedName.describe('Name so far.'),
-      to: renamedName.describe('Name that is declared here.'),
-    }),
-  )
-  .describe('Objects that keep their id under another name.');
-
-/** The whole file, as `gateway schema` prints it and as validation reads it. */
-export const fileSchema = z
-  .strictObject({
-    version: version.optional(),
-    namespace: namespace.optional(),
-    server: serverSchema.optional(),
-    ...collections,
-    moved: moved.optional(),
-  })
-  .describe('gateway.yaml');
+/** The whole file, as `gateway schema` prints it; validation reads it section by section. */
+export function fileSchema(): z.ZodObject {
+  return z
+    .strictObject({
+      version: version.optional(),
+      namespace: namespace.optional(),
+      server: serverSchema.optional(),
+      ...collections(),
+      moved: moved().optional(),
+    })
+    .describe('gateway.yaml');
+}
 
 interface CheckContext {
   places: Places;
@@ -90,12 +95,13 @@ export function checkSections(
     });
   } else if (tree['version'] !== undefined) check('version', version);
   if (tree['namespace'] !== undefined) check('namespace', namespace);
-  for (const { collection, entry } of CONFIG_KINDS) {
+  for (const kind of CONFIG_KINDS) {
+    const { collection } = kind;
     if (tree[collection] === undefined) continue;
-    const entries = check(collection, z.array(entry));
+    const entries = check(collection, z.array(kind.entry));
     if (entries) sound.set(collection, entries);
   }
-  if (tree['moved'] !== undefined) check('moved', moved);
+  if (tree['moved'] !== undefined) check('moved', moved());
   const judged = { ...context, sound };
   diagnostics.push(...checkAccounts(tree, judged), ...checkEntries(tree, judged));
   return { tree: declared, diagnostics };

@@ -1,38 +1,53 @@
 import { z } from 'zod';
+import { once } from '../../core/lazy.ts';
 
-const base64 = z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() });
-const url = z.object({ type: z.literal('url'), url: z.string() });
-const file = z.object({ type: z.literal('file'), file_id: z.string() });
-const plain = z.object({
-  type: z.literal('text'),
-  media_type: z.literal('text/plain'),
-  data: z.string(),
-});
+const base64 = once(() =>
+  z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() }),
+);
+const url = once(() => z.object({ type: z.literal('url'), url: z.string() }));
+const file = once(() => z.object({ type: z.literal('file'), file_id: z.string() }));
+const plain = once(() =>
+  z.object({
+    type: z.literal('text'),
+    media_type: z.literal('text/plain'),
+    data: z.string(),
+  }),
+);
 
-export const textPart = z.object({ type: z.literal('text'), text: z.string() });
+export const textPart = once(() => z.object({ type: z.literal('text'), text: z.string() }));
 
-const imagePart = z.object({
-  type: z.literal('image'),
-  source: z.discriminatedUnion('type', [base64, url, file]),
-});
-const documentPart = z.object({
-  type: z.literal('document'),
-  source: z.discriminatedUnion('type', [base64, plain, url, file]),
-  title: z.string().nullish(),
-  context: z.string().nullish(),
-});
+const imagePart = once(() =>
+  z.object({
+    type: z.literal('image'),
+    source: z.discriminatedUnion('type', [base64(), url(), file()]),
+  }),
+);
+const documentPart = once(() =>
+  z.object({
+    type: z.literal('document'),
+    source: z.discriminatedUnion('type', [base64(), plain(), url(), file()]),
+    title: z.string().nullish(),
+    context: z.string().nullish(),
+  }),
+);
 
 /** Part of a message to an Agent. */
-export const messagePart = z.discriminatedUnion('type', [textPart, imagePart, documentPart]);
+export const messagePart = once(() =>
+  z.discriminatedUnion('type', [textPart(), imagePart(), documentPart()]),
+);
 
 /** A message of a person. */
-export const userMessage = z.object({
-  type: z.literal('user.message'),
-  content: z.array(messagePart).min(1),
-});
+export const userMessage = once(() =>
+  z.object({
+    type: z.literal('user.message'),
+    content: z.array(messagePart()).min(1),
+  }),
+);
 
 /** Context for the turns that follow. */
-export const systemMessage = z.object({
-  type: z.literal('system.message'),
-  content: z.array(textPart).min(1),
-});
+export const systemMessage = once(() =>
+  z.object({
+    type: z.literal('system.message'),
+    content: z.array(textPart()).min(1),
+  }),
+);

@@ -1,11 +1,14 @@
 import { z } from 'zod';
+import { once } from '../../core/lazy.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { agentMcpServer, agentTool } from './agent-tools.ts';
 import type { Reference, Spec } from '../store/define-resource.ts';
 import { exactly } from '../fields/fields.ts';
 
 const level = z.enum(['low', 'medium', 'high', 'xhigh', 'max']);
-const effort = z.union([level.transform((type) => ({ type })), z.object({ type: level })]);
+const effort = once(() =>
+  z.union([level.transform((type) => ({ type })), z.object({ type: level })]),
+);
 const modelId = z.string().trim().min(1).max(256);
 
 export interface Model {
@@ -16,22 +19,24 @@ export interface Model {
 }
 
 /** A name alone, or with settings; the object form without what is not set. */
-export const agentModel = z.union([
-  modelId.transform((id): Model => ({ id })),
-  z
-    .object({
-      id: modelId.describe('Logical model.'),
-      effort: effort.nullish().describe('How hard it works: low to max.'),
-      speed: z.enum(['standard', 'fast']).nullish().describe('Speed of its answers.'),
-      inference_geo: z.string().max(64).nullish().describe('Region of its inference.'),
-    })
-    .transform((model): Model => ({
-      id: model.id,
-      ...(model.effort && { effort: model.effort }),
-      ...(model.speed && { speed: model.speed }),
-      ...(model.inference_geo && { inference_geo: model.inference_geo }),
-    })),
-]);
+export const agentModel = once(() =>
+  z.union([
+    modelId.transform((id): Model => ({ id })),
+    z
+      .object({
+        id: modelId.describe('Logical model.'),
+        effort: effort().nullish().describe('How hard it works: low to max.'),
+        speed: z.enum(['standard', 'fast']).nullish().describe('Speed of its answers.'),
+        inference_geo: z.string().max(64).nullish().describe('Region of its inference.'),
+      })
+      .transform((model): Model => ({
+        id: model.id,
+        ...(model.effort && { effort: model.effort }),
+        ...(model.speed && { speed: model.speed }),
+        ...(model.inference_geo && { inference_geo: model.inference_geo }),
+      })),
+  ]),
+);
 
 const MAX_SYSTEM = 100_000;
 const MAX_TOOLS = 256;
@@ -54,60 +59,70 @@ const list = <T extends z.ZodType>(item: T, max: number) =>
     .nullish()
     .transform((value) => value ?? []);
 
-const skill = z.object({
-  type: z.enum(['custom', 'anthropic']),
-  skill_id: z.string().min(1).max(128).describe('Id of the Skill.'),
-  version: z.string().min(1).max(128).nullish().describe('Its version; default: the latest.'),
-});
+const skill = once(() =>
+  z.object({
+    type: z.enum(['custom', 'anthropic']),
+    skill_id: z.string().min(1).max(128).describe('Id of the Skill.'),
+    version: z.string().min(1).max(128).nullish().describe('Its version; default: the latest.'),
+  }),
+);
 
 /** A program that the Agent itself brings along. */
-const inlineHarness = exactly({
-  name: z.string().regex(/^[\w.-]{1,64}$/, 'expected letters, digits, . _ and -'),
-  command: z.string().min(1).max(4_096).describe('Program to run; found as the shell would.'),
-  args: z.array(z.string().max(32_768)).max(256).default([]).describe('Its arguments.'),
-  env: z
-    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/), z.string().max(32_768))
-    .default({})
-    .describe('Variables that it gets, seen by whoever sees the Agent; secrets are Credentials.'),
-  protocol: z.enum(['acp', 'jsonl']).default('acp').describe('What it speaks on stdin and stdout.'),
-});
+const inlineHarness = once(() =>
+  exactly({
+    name: z.string().regex(/^[\w.-]{1,64}$/, 'expected letters, digits, . _ and -'),
+    command: z.string().min(1).max(4_096).describe('Program to run; found as the shell would.'),
+    args: z.array(z.string().max(32_768)).max(256).default([]).describe('Its arguments.'),
+    env: z
+      .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/), z.string().max(32_768))
+      .default({})
+      .describe('Variables that it gets, seen by whoever sees the Agent; secrets are Credentials.'),
+    protocol: z
+      .enum(['acp', 'jsonl'])
+      .default('acp')
+      .describe('What it speaks on stdin and stdout.'),
+  }),
+);
 
 /** Fields of an Agent and of a declarative runtime. */
-export const agentParts = {
-  model: agentModel
+export const agentParts = once(() => ({
+  model: agentModel()
     .nullable()
     .default(null)
     .describe('Logical model, or {id, effort?, speed?}; a harness may need none.'),
   system: text(MAX_SYSTEM).describe('System prompt.'),
-  tools: list(agentTool, MAX_TOOLS).describe('What it may call.'),
-  mcp_servers: list(agentMcpServer, MAX_SERVERS).describe('MCP servers that its tools come from.'),
-  skills: list(skill, MAX_SKILLS).describe('Skills that it has.'),
+  tools: list(agentTool(), MAX_TOOLS).describe('What it may call.'),
+  mcp_servers: list(agentMcpServer(), MAX_SERVERS).describe(
+    'MCP servers that its tools come from.',
+  ),
+  skills: list(skill(), MAX_SKILLS).describe('Skills that it has.'),
   harness: z
-    .union([z.string().min(1).max(64), inlineHarness])
+    .union([z.string().min(1).max(64), inlineHarness()])
     .nullable()
     .default(null)
     .describe(
       'One of `server.harnesses` that runs its turns, or with `server.harnesses_inline` a program; default: the built-in model loop.',
     ),
-};
+}));
 
 /** Members of an Agent that something else has in place of the Agent's own; null clears one. */
-export const agentOverrides = exactly({
-  model: agentModel.nullish().describe('Logical model, or {id, effort?, speed?}.'),
-  system: z.string().max(MAX_SYSTEM).nullish().describe('System prompt.'),
-  tools: z.array(agentTool).max(MAX_TOOLS).nullish().describe('What it may call.'),
-  mcp_servers: z
-    .array(agentMcpServer)
-    .max(MAX_SERVERS)
-    .nullish()
-    .describe('MCP servers that its tools come from.'),
-  skills: z.array(skill).max(MAX_SKILLS).nullish().describe('Skills that it has.'),
-});
+export const agentOverrides = once(() =>
+  exactly({
+    model: agentModel().nullish().describe('Logical model, or {id, effort?, speed?}.'),
+    system: z.string().max(MAX_SYSTEM).nullish().describe('System prompt.'),
+    tools: z.array(agentTool()).max(MAX_TOOLS).nullish().describe('What it may call.'),
+    mcp_servers: z
+      .array(agentMcpServer())
+      .max(MAX_SERVERS)
+      .nullish()
+      .describe('MCP servers that its tools come from.'),
+    skills: z.array(skill()).max(MAX_SKILLS).nullish().describe('Skills that it has.'),
+  }),
+);
 
 export const description = text(2048).describe('What it does.');
 
-const parts = z.object(agentParts);
-export type AgentParts = z.output<typeof parts>;
+export type AgentParts = z.output<z.ZodObject<ReturnType<typeof agentParts>>>;
 
 /** The names that the operator declared in the `server` section. */
 export interface OperatorNames {

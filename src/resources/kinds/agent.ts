@@ -14,20 +14,21 @@ const SERVICE_ACCOUNT = { type: 'service_account' as const };
 export const agent: ResourceDefinition = defineResource('agents', {
   idPrefix: 'agent',
   description: 'Agents of organizations.',
-  fields: z.object({
-    name: name.describe('Shown to people.'),
-    organization: owner,
-    description,
-    ...agentParts,
-    multiagent: z.null().default(null).describe('Not supported.'),
-    execution_identity: z
-      .object({ type: z.literal('service_account') })
-      .nullish()
-      .transform((value) => value ?? SERVICE_ACCOUNT)
-      .describe('Always the service account.'),
-    metadata,
-    labels,
-  }),
+  fields: () =>
+    z.object({
+      name: name.describe('Shown to people.'),
+      organization: owner,
+      description,
+      ...agentParts(),
+      multiagent: z.null().default(null).describe('Not supported.'),
+      execution_identity: z
+        .object({ type: z.literal('service_account') })
+        .nullish()
+        .transform((value) => value ?? SERVICE_ACCOUNT)
+        .describe('Always the service account.'),
+      metadata,
+      labels,
+    }),
   immutable: ['organization'],
   deletable: false,
   lifecycle: { removedBy: 'archive' },
@@ -48,7 +49,7 @@ export const agent: ResourceDefinition = defineResource('agents', {
     },
   },
   api: { path: '/v1/agents', scope: 'agents', hidden: ['organization'], guard: 'version' },
-  shown: z.object({ model: z.object({ id: z.string() }).nullable() }),
+  shown: () => z.object({ model: z.object({ id: z.string() }).nullable() }),
   refs: (spec) => [ownerRef(spec), ...skillRefs(partsOf(spec).skills)],
   check: (spec) => checkAgentParts(partsOf(spec)),
   patch: keepEffort,

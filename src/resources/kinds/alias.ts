@@ -15,22 +15,23 @@ const starred = (value: string, context: z.core.$RefinementCtx): void => {
 export const alias = defineResource('aliases', {
   idPrefix: 'alias',
   description: 'Other names of models.',
-  fields: z.object({
-    name: name
-      .regex(NAME, SPELLING)
-      .superRefine(starred)
-      .describe('Name that clients ask for; one * stands for any text.'),
-    model: z
-      .string()
-      .trim()
-      .min(1)
-      .max(256)
-      .regex(NAME, SPELLING)
-      .superRefine(starred)
-      .describe('Name of the model; * in it is the text that * in the name stands for.'),
-    enabled: z.boolean().default(true).describe('False makes it unknown to clients.'),
-    labels,
-  }),
+  fields: () =>
+    z.object({
+      name: name
+        .regex(NAME, SPELLING)
+        .superRefine(starred)
+        .describe('Name that clients ask for; one * stands for any text.'),
+      model: z
+        .string()
+        .trim()
+        .min(1)
+        .max(256)
+        .regex(NAME, SPELLING)
+        .superRefine(starred)
+        .describe('Name of the model; * in it is the text that * in the name stands for.'),
+      enabled: z.boolean().default(true).describe('False makes it unknown to clients.'),
+      labels,
+    }),
   shortForm: 'model',
   deletable: true,
   filters: ['enabled', 'model'],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../core/lazy.ts';
 import { toNanos } from '../../core/money.ts';
 import { isTimeZone } from '../../core/time/cron.ts';
 import { GatewayError } from '../../core/errors.ts';
@@ -16,23 +17,27 @@ const EXCEED = 'expected refuse, warn, or {downgrade: MODEL}';
 const names = (what: string) =>
   z.array(z.string().trim().min(1).max(256)).max(MOST_NAMES).optional().describe(what);
 
-const match = exactly({
-  labels: z
-    .record(z.string().min(1).max(128), z.string().max(512))
-    .optional()
-    .describe('Labels that the key of the call has, each with this value.'),
-  models: names('Logical models that are asked for; * stands for any characters.'),
-  keys: names('Keys of the organization, by name or id.'),
-});
+const match = once(() =>
+  exactly({
+    labels: z
+      .record(z.string().min(1).max(128), z.string().max(512))
+      .optional()
+      .describe('Labels that the key of the call has, each with this value.'),
+    models: names('Logical models that are asked for; * stands for any characters.'),
+    keys: names('Keys of the organization, by name or id.'),
+  }),
+);
 
-const onExceed = z.union(
-  [
-    z.enum(['refuse', 'warn']),
-    exactly({
-      downgrade: z.string().trim().min(1).max(256).describe('Model that answers in its place.'),
-    }),
-  ],
-  { error: EXCEED },
+const onExceed = once(() =>
+  z.union(
+    [
+      z.enum(['refuse', 'warn']),
+      exactly({
+        downgrade: z.string().trim().min(1).max(256).describe('Model that answers in its place.'),
+      }),
+    ],
+    { error: EXCEED },
+  ),
 );
 
 interface Match {
@@ -45,32 +50,36 @@ interface Match {
 export const budget: ResourceDefinition = defineResource('budgets', {
   idPrefix: 'bud',
   description: 'Amounts of money for teams, models and keys.',
-  fields: z.object({
-    name,
-    organization: owner,
-    match: match
-      .default({})
-      .describe('Calls that count: those that fit every member. Default: all of the organization.'),
-    amount: dollars.describe('USD per window.'),
-    per: z
-      .enum(['day', 'week', 'month', 'lifetime'])
-      .describe('Window of the amount; weeks begin on Monday.'),
-    timezone: z
-      .string()
-      .trim()
-      .default('UTC')
-      .superRefine((value, context) => {
-        if (!isTimeZone(value)) meaningless(context, 'expected an IANA zone such as Europe/Berlin');
-      })
-      .describe('Zone in whose calendar windows begin.'),
-    on_exceed: onExceed
-      .default('refuse')
-      .describe(
-        'What becomes of a call that does not fit: refuse, warn (serve it and raise an alert), or {downgrade: MODEL}.',
-      ),
-    enabled: z.boolean().default(true).describe('False counts and refuses nothing.'),
-    labels,
-  }),
+  fields: () =>
+    z.object({
+      name,
+      organization: owner,
+      match: match()
+        .default({})
+        .describe(
+          'Calls that count: those that fit every member. Default: all of the organization.',
+        ),
+      amount: dollars.describe('USD per window.'),
+      per: z
+        .enum(['day', 'week', 'month', 'lifetime'])
+        .describe('Window of the amount; weeks begin on Monday.'),
+      timezone: z
+        .string()
+        .trim()
+        .default('UTC')
+        .superRefine((value, context) => {
+          if (!isTimeZone(value))
+            meaningless(context, 'expected an IANA zone such as Europe/Berlin');
+        })
+        .describe('Zone in whose calendar windows begin.'),
+      on_exceed: onExceed()
+        .default('refuse')
+        .describe(
+          'What becomes of a call that does not fit: refuse, warn (serve it and raise an alert), or {downgrade: MODEL}.',
+        ),
+      enabled: z.boolean().default(true).describe('False counts and refuses nothing.'),
+      labels,
+    }),
   immutable: ['organization'],
   deletable: true,
   uses: { read: 'costs' },

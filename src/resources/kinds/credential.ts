@@ -13,26 +13,30 @@ const secretValue = z.string().min(1).max(65_536);
 export const credential: ResourceDefinition = defineResource('credentials', {
   idPrefix: 'sec',
   description: 'Secrets that the tools of Agents use.',
-  fields: z.object({
-    name: name.optional().describe('Shown to people; default: <scope_name>:<secret_key>.'),
-    organization: owner,
-    agent_id: z.string().min(1).max(128).describe('Agent that it is for.'),
-    scope: name.describe('What kind of thing it opens, such as mcp.'),
-    scope_name: name.describe('Which one: the name of an MCP server, for example.'),
-    secret_key: name.describe('Header or variable that carries it.'),
-    value: secretValue.optional().describe('The secret; write-only.'),
-    group_key: name
-      .optional()
-      .describe('Those of one group take turns; default: <scope_name>:<secret_key>.'),
-    strategy: z.literal('round_robin').default('round_robin').describe('How they take turns.'),
-    weight: z
-      .int()
-      .refine((value) => value >= 1 && value <= MAX_WEIGHT, `expected 1 to ${MAX_WEIGHT}`)
-      .default(1)
-      .describe('Share of the turns in its group.'),
-    status: z.enum(['active', 'disabled']).default('active').describe('disabled is never chosen.'),
-    labels,
-  }),
+  fields: () =>
+    z.object({
+      name: name.optional().describe('Shown to people; default: <scope_name>:<secret_key>.'),
+      organization: owner,
+      agent_id: z.string().min(1).max(128).describe('Agent that it is for.'),
+      scope: name.describe('What kind of thing it opens, such as mcp.'),
+      scope_name: name.describe('Which one: the name of an MCP server, for example.'),
+      secret_key: name.describe('Header or variable that carries it.'),
+      value: secretValue.optional().describe('The secret; write-only.'),
+      group_key: name
+        .optional()
+        .describe('Those of one group take turns; default: <scope_name>:<secret_key>.'),
+      strategy: z.literal('round_robin').default('round_robin').describe('How they take turns.'),
+      weight: z
+        .int()
+        .refine((value) => value >= 1 && value <= MAX_WEIGHT, `expected 1 to ${MAX_WEIGHT}`)
+        .default(1)
+        .describe('Share of the turns in its group.'),
+      status: z
+        .enum(['active', 'disabled'])
+        .default('active')
+        .describe('disabled is never chosen.'),
+      labels,
+    }),
   secrets: ['value'],
   immutable: ['organization', 'agent_id', 'scope', 'scope_name', 'secret_key', 'group_key'],
   deletable: false,
@@ -57,12 +61,13 @@ export const credential: ResourceDefinition = defineResource('credentials', {
     return { spec: withDefaults(spec) };
   },
   fromSecrets: ({ value }) => (value === undefined ? {} : healthy(value)),
-  shown: z.object({
-    value_hint: z.string(),
-    failure_count: z.int(),
-    cooldown_until: shownInstant,
-    value_configured: z.boolean(),
-  }),
+  shown: () =>
+    z.object({
+      value_hint: z.string(),
+      failure_count: z.int(),
+      cooldown_until: shownInstant,
+      value_configured: z.boolean(),
+    }),
   view: ({ state, sealed }) => ({
     value_hint: state['value_hint'] ?? null,
     failure_count: state['failure_count'] ?? 0,

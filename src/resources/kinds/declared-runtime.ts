@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../core/lazy.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { agentParts, checkAgentParts } from './agent-fields.ts';
 import type { AgentParts, OperatorNames } from './agent-fields.ts';
@@ -9,16 +10,18 @@ type Fields = Readonly<Record<string, unknown>>;
 export type DeclaredRuntime = AgentParts & { type: string };
 
 /** Runtime in place of an Agent (contract: Services, Schedules). */
-export const declaredRuntime = z.object({
-  type: z
-    .string()
-    .refine((value) => value === 'agent', {
-      error: 'the only supported type is `agent`',
-      params: { unprocessable: true },
-    })
-    .describe('agent.'),
-  ...agentParts,
-});
+export const declaredRuntime = once(() =>
+  z.object({
+    type: z
+      .string()
+      .refine((value) => value === 'agent', {
+        error: 'the only supported type is `agent`',
+        params: { unprocessable: true },
+      })
+      .describe('agent.'),
+    ...agentParts(),
+  }),
+);
 
 export function runtimeOf(spec: Fields): DeclaredRuntime | null {
   return spec['runtime'] as DeclaredRuntime | null;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../core/lazy.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import { agentParts, checkAgentParts } from './agent-fields.ts';
@@ -15,7 +16,7 @@ import type { Draft, Lookup } from '../store/settlement.ts';
 import { versionKey } from '../store/storage-keys.ts';
 
 const BINDING = ['agent_id', 'agent_version', 'runtime'] as const;
-const parts = z.object(agentParts);
+const parts = once(() => z.object(agentParts()));
 
 /**
  * `agent` and `agent_binding` are other spellings of `agent_id` and `agent_version` (requirement
@@ -78,7 +79,7 @@ export async function bind(
   if (config === null || isKept) return bound;
   const base = runtimeOf(bound) ?? (await agentAt(bound, lookup));
   const prefix = 'agent_config.';
-  const given = parseFields(parts, { ...base, ...config }, prefix) as AgentParts;
+  const given = parseFields(parts(), { ...base, ...config }, prefix) as AgentParts;
   checkAgentParts(given, prefix, operator);
   if (!config.skills) return bound;
   const former = [...base.skills, ...((before && agentConfigOf(before.spec)?.skills) ?? [])];

@@ -21,21 +21,22 @@ const MAX_BYTES = 64 * 1024 * 1024;
 export const file: ResourceDefinition = defineResource('files', {
   idPrefix: 'file',
   description: 'Files that messages name.',
-  fields: z.object({
-    name: name.describe('As it was called where it comes from.'),
-    organization: owner,
-    mime_type: z
-      .string()
-      .regex(/^[\x20-\x7e]{1,256}$/, 'not a media type')
-      .describe('What it is.'),
-    purpose: z
-      .string()
-      .regex(/^[\x21-\x7e]{1,64}$/, 'not a purpose')
-      .default('user_data')
-      .describe('As OpenAI clients name it; the gateway does nothing with it.'),
-    size_bytes: z.int().nonnegative().default(0).describe('Set by the gateway.'),
-    labels,
-  }),
+  fields: () =>
+    z.object({
+      name: name.describe('As it was called where it comes from.'),
+      organization: owner,
+      mime_type: z
+        .string()
+        .regex(/^[\x20-\x7e]{1,256}$/, 'not a media type')
+        .describe('What it is.'),
+      purpose: z
+        .string()
+        .regex(/^[\x21-\x7e]{1,64}$/, 'not a purpose')
+        .default('user_data')
+        .describe('As OpenAI clients name it; the gateway does nothing with it.'),
+      size_bytes: z.int().nonnegative().default(0).describe('Set by the gateway.'),
+      labels,
+    }),
   immutable: ['organization', 'purpose', 'size_bytes'],
   deletable: true,
   uses: { content: 'content' },
@@ -52,7 +53,7 @@ export const file: ResourceDefinition = defineResource('files', {
   },
   refs: (spec) => [ownerRef(spec)],
   settle: settleFile,
-  shown: z.object({ filename: z.string(), downloadable: z.boolean(), expires_at: z.null() }),
+  shown: () => z.object({ filename: z.string(), downloadable: z.boolean(), expires_at: z.null() }),
   view: ({ spec }) => ({ filename: spec.name, downloadable: true, expires_at: null }),
   dispose: async ({ id, spec }) => contentRemovals(id, sizeOf(spec)),
 });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { once } from '../../core/lazy.ts';
 import { ROLES } from '../../core/access.ts';
 import { parseDuration } from '../../core/time/duration.ts';
 import type { KeyHasher } from '../../core/seal.ts';
@@ -54,52 +55,55 @@ export type ScopeName = (typeof SCOPES)[number];
 const cap = (what: string) =>
   z.int().min(1).max(1_000_000_000).nullable().default(null).describe(what);
 
-const keyLimits = exactly({
-  conversation_spending: dollars
-    .nullable()
-    .default(null)
-    .describe('USD that the calls of one conversation of the key may cost.'),
-})
-  .prefault({})
-  .describe('Bounds of what its calls have in common.');
+const keyLimits = once(() =>
+  exactly({
+    conversation_spending: dollars
+      .nullable()
+      .default(null)
+      .describe('USD that the calls of one conversation of the key may cost.'),
+  })
+    .prefault({})
+    .describe('Bounds of what its calls have in common.'),
+);
 
 /** An API key of an organization (contract: API key). Revoked, never deleted. */
 export const key: ResourceDefinition = defineResource('keys', {
   idPrefix: 'key',
   description: 'API keys of organizations.',
-  fields: z.object({
-    name,
-    organization: owner,
-    value: z
-      .string()
-      .regex(/^[\x21-\x7e]{16,512}$/, 'expected 16 to 512 visible characters')
-      .optional()
-      .describe('An existing key to import; default: a new one. Write-only.'),
-    scopes: z
-      .array(z.enum(SCOPES))
-      .nullable()
-      .default(null)
-      .describe('What it may be used for; null: everything but admin.'),
-    role: z
-      .enum(ROLES)
-      .nullable()
-      .default(null)
-      .describe('Bounds what its scopes allow; null: they alone decide.'),
-    spending_limit: spendingLimit,
-    limits: keyLimits,
-    expires_at: instant.nullable().default(null).describe('From when on it is refused.'),
-    rpm_cap: cap('Requests that it may make in any 60 seconds.'),
-    tpm_cap: cap('Tokens that it may use in a minute of the clock, input and output.'),
-    tpd_cap: cap('Tokens that it may use in a day (UTC), input and output.'),
-    concurrency_cap: cap('Requests that it may have in flight at once.'),
-    allowed_models: z
-      .array(z.string().min(1).max(256))
-      .max(256)
-      .nullable()
-      .default(null)
-      .describe('Logical models that it may use; * stands for any characters.'),
-    labels,
-  }),
+  fields: () =>
+    z.object({
+      name,
+      organization: owner,
+      value: z
+        .string()
+        .regex(/^[\x21-\x7e]{16,512}$/, 'expected 16 to 512 visible characters')
+        .optional()
+        .describe('An existing key to import; default: a new one. Write-only.'),
+      scopes: z
+        .array(z.enum(SCOPES))
+        .nullable()
+        .default(null)
+        .describe('What it may be used for; null: everything but admin.'),
+      role: z
+        .enum(ROLES)
+        .nullable()
+        .default(null)
+        .describe('Bounds what its scopes allow; null: they alone decide.'),
+      spending_limit: spendingLimit,
+      limits: keyLimits(),
+      expires_at: instant.nullable().default(null).describe('From when on it is refused.'),
+      rpm_cap: cap('Requests that it may make in any 60 seconds.'),
+      tpm_cap: cap('Tokens that it may use in a minute of the clock, input and output.'),
+      tpd_cap: cap('Tokens that it may use in a day (UTC), input and output.'),
+      concurrency_cap: cap('Requests that it may have in flight at once.'),
+      allowed_models: z
+        .array(z.string().min(1).max(256))
+        .max(256)
+        .nullable()
+        .default(null)
+        .describe('Logical models that it may use; * stands for any characters.'),
+      labels,
+    }),
   secrets: ['value'],
   immutable: ['organization', 'value'],
   deletable: false,
@@ -109,15 +113,16 @@ export const key: ResourceDefinition = defineResource('keys', {
   refs: ({ organization }) => [
     { kind: 'organization', target: String(organization), path: 'organization' },
   ],
-  shown: z.object({
-    enabled: z.boolean(),
-    hint: z.string(),
-    expires_at: shownInstant,
-    revoked_at: shownInstant,
-    rotated_at: shownInstant,
-    former_hint: z.string().nullable(),
-    former_until: shownInstant,
-  }),
+  shown: () =>
+    z.object({
+      enabled: z.boolean(),
+      hint: z.string(),
+      expires_at: shownInstant,
+      revoked_at: shownInstant,
+      rotated_at: shownInstant,
+      former_hint: z.string().nullable(),
+      former_until: shownInstant,
+    }),
   view: ({ state }) => {
     const { hint, rotated_at, former } = readValues(state);
     return {
@@ -163,15 +168,17 @@ export function keyHint(value: string): string {
 }
 
 /** Body of a rotation. */
-const rotationBody = z.object({
-  overlap: duration
-    .transform((text, context) => {
-      const ms = parseDuration(text);
-      return ms <= MAX_OVERLAP_MS ? ms : meaningless(context, 'expected at most 90d');
-    })
-    .default(DEFAULT_OVERLAP_MS),
-  end: z.enum(['former', 'current']).optional(),
-});
+const rotationBody = once(() =>
+  z.object({
+    overlap: duration
+      .transform((text, context) => {
+        const ms = parseDuration(text);
+        return ms <= MAX_OVERLAP_MS ? ms : meaningless(context, 'expected at most 90d');
+      })
+      .default(DEFAULT_OVERLAP_MS),
+    end: z.enum(['former', 'current']).optional(),
+  }),
+);
 
 /** Stores keyed hashes in place of values; a value is in the answer that makes it and nowhere else. */
 export function defineKey(hasher: KeyHasher): ResourceDefinition {
@@ -189,8 +196,8 @@ export function defineKey(hasher: KeyHasher): ResourceDefinition {
     };
   };
   const rotate = ({ stored, now, body }: ActionInput): ActionOutcome => {
-    const { overlap: overlapMs, end } = parseFields(rotationBody, body) as z.infer<
-      typeof rotationBody
+    const { overlap: overlapMs, end } = parseFields(rotationBody(), body) as z.infer<
+      ReturnType<typeof rotationBody>
     >;
     const at = Date.parse(now);
     const values = readValues(stored.state);

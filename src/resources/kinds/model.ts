@@ -128,54 +128,55 @@ const route = z.object({
 export const model = defineResource('models', {
   idPrefix: 'model',
   description: 'Logical models and their routes.',
-  fields: z.object({
-    name: name
-      .regex(/^[^\s?#%]+$/, 'no blanks, ?, # or %')
-      .regex(/^[^*]*$/, 'no *; names with * stand under aliases, or in the models of a provider')
-      .describe('Logical name, such as acme/fast.'),
-    type: z
-      .enum(['llm', 'embedding', 'image', 'video', 'audio', 'api'])
-      .default('llm')
-      .describe('What it does; the catalog lists llm by default.'),
-    display_name: z.string().max(256).nullable().default(null).describe('Shown to people.'),
-    description: z.string().max(4096).nullable().default(null).describe('What it is good for.'),
-    enabled: z.boolean().default(true).describe('False makes it unknown to clients.'),
-    capabilities: z
-      .array(z.string().min(1).max(64))
-      .max(64)
-      .default([])
-      .describe('Such as tools, vision, reasoning.'),
-    schema: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .default(null)
-      .describe('JSON Schema of the input.'),
-    context_window: z
-      .int()
-      .positive()
-      .nullable()
-      .default(null)
-      .describe('Tokens that it reads and writes at most; Sessions leave out what does not fit.'),
-    max_output_tokens: z
-      .int()
-      .positive()
-      .nullable()
-      .default(null)
-      .describe('Most tokens that it can produce.'),
-    pricing,
-    timeouts,
-    strategy: z
-      .enum(['priority', 'least_latency', 'sticky'])
-      .default('priority')
-      .describe('How routes of equal priority are ordered.'),
-    fallbacks: z
-      .array(z.string().min(1))
-      .max(16)
-      .default([])
-      .describe('Models tried when every route failed.'),
-    routes: z.array(route).max(64).default([]).describe('Where requests are sent.'),
-    labels,
-  }),
+  fields: () =>
+    z.object({
+      name: name
+        .regex(/^[^\s?#%]+$/, 'no blanks, ?, # or %')
+        .regex(/^[^*]*$/, 'no *; names with * stand under aliases, or in the models of a provider')
+        .describe('Logical name, such as acme/fast.'),
+      type: z
+        .enum(['llm', 'embedding', 'image', 'video', 'audio', 'api'])
+        .default('llm')
+        .describe('What it does; the catalog lists llm by default.'),
+      display_name: z.string().max(256).nullable().default(null).describe('Shown to people.'),
+      description: z.string().max(4096).nullable().default(null).describe('What it is good for.'),
+      enabled: z.boolean().default(true).describe('False makes it unknown to clients.'),
+      capabilities: z
+        .array(z.string().min(1).max(64))
+        .max(64)
+        .default([])
+        .describe('Such as tools, vision, reasoning.'),
+      schema: z
+        .record(z.string(), z.unknown())
+        .nullable()
+        .default(null)
+        .describe('JSON Schema of the input.'),
+      context_window: z
+        .int()
+        .positive()
+        .nullable()
+        .default(null)
+        .describe('Tokens that it reads and writes at most; Sessions leave out what does not fit.'),
+      max_output_tokens: z
+        .int()
+        .positive()
+        .nullable()
+        .default(null)
+        .describe('Most tokens that it can produce.'),
+      pricing,
+      timeouts,
+      strategy: z
+        .enum(['priority', 'least_latency', 'sticky'])
+        .default('priority')
+        .describe('How routes of equal priority are ordered.'),
+      fallbacks: z
+        .array(z.string().min(1))
+        .max(16)
+        .default([])
+        .describe('Models tried when every route failed.'),
+      routes: z.array(route).max(64).default([]).describe('Where requests are sent.'),
+      labels,
+    }),
   aliases: { model_type: 'type' },
   deletable: true,
   filters: ['enabled', 'model_type'],

@@ -100,94 +100,100 @@ const tls = z.object({
 
 const betas = z.array(z.string().min(1).max(128)).max(64).default([]);
 
+/** What it speaks, and what is changed on the way to it. */
+const wireFields = () => ({
+  protocols: z
+    .partialRecord(
+      protocol,
+      z.union([z.literal(true), z.object({ path: z.string().startsWith('/').max(512) })]),
+    )
+    .nullable()
+    .default(null)
+    .describe('Wire formats that it speaks, with their paths; default: those of the type.'),
+  quirks: z
+    .partialRecord(protocol, quirks)
+    .default({})
+    .describe('Changes to request bodies that it needs.'),
+  header_spelling: z
+    .enum(['vendor', 'native'])
+    .default('vendor')
+    .describe('Spelling of version and beta headers on Messages.'),
+  drop_betas: betas.describe('Beta identifiers of Messages that it must not see; * for all.'),
+  refuse_betas: betas.describe('Beta identifiers that it cannot serve; * for all.'),
+  stream_usage: z
+    .boolean()
+    .default(true)
+    .describe('Whether it accepts stream_options.include_usage.'),
+  assets: assets
+    .nullable()
+    .default(null)
+    .describe('Where it registers media, if it keeps some; default: as the type does it.'),
+  media: z
+    .enum(['bytes', 'links'])
+    .nullable()
+    .default(null)
+    .describe('How it gets assets of the gateway: bytes, or links where it fetches media.'),
+});
+
 /** An account at a provider that routes can send requests to. */
 export const provider = defineResource('providers', {
   idPrefix: 'prov',
   description: 'Accounts at model providers.',
-  fields: z.object({
-    name,
-    type: z
-      .string()
-      .trim()
-      .min(1)
-      .max(64)
-      .describe('What it is: openai, anthropic, google, …, custom or mock.'),
-    base_url: z
-      .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
-      .nullable()
-      .default(null)
-      .describe('Address below which the paths of the protocols lie; required for type custom.'),
-    api_key: z
-      .string()
-      .min(1)
-      .max(8192)
-      .nullable()
-      .optional()
-      .describe('The key of this account; write-only.'),
-    headers: z
-      .record(headerName, z.string().max(4096))
-      .default({})
-      .describe('Headers sent with every request; not for secrets.'),
-    auth: auth
-      .nullable()
-      .default(null)
-      .describe('How the key is sent; default: as the type does it.'),
-    protocols: z
-      .partialRecord(
-        protocol,
-        z.union([z.literal(true), z.object({ path: z.string().startsWith('/').max(512) })]),
-      )
-      .nullable()
-      .default(null)
-      .describe('Wire formats that it speaks, with their paths; default: those of the type.'),
-    quirks: z
-      .partialRecord(protocol, quirks)
-      .default({})
-      .describe('Changes to request bodies that it needs.'),
-    header_spelling: z
-      .enum(['vendor', 'native'])
-      .default('vendor')
-      .describe('Spelling of version and beta headers on Messages.'),
-    drop_betas: betas.describe('Beta identifiers of Messages that it must not see; * for all.'),
-    refuse_betas: betas.describe('Beta identifiers that it cannot serve; * for all.'),
-    stream_usage: z
-      .boolean()
-      .default(true)
-      .describe('Whether it accepts stream_options.include_usage.'),
-    assets: assets
-      .nullable()
-      .default(null)
-      .describe('Where it registers media, if it keeps some; default: as the type does it.'),
-    media: z
-      .enum(['bytes', 'links'])
-      .nullable()
-      .default(null)
-      .describe('How it gets assets of the gateway: bytes, or links where it fetches media.'),
-    models: z
-      .union([z.literal('all'), z.array(pattern).min(1).max(256)])
-      .nullable()
-      .default(null)
-      .describe(
-        'Models that clients call as provider/model without a declaration: all, or patterns with *.',
-      ),
-    enabled: z.boolean().default(true).describe('False takes all of its routes out of service.'),
-    mock: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .default(null)
-      .describe('What type mock answers (docs/mock.md).'),
-    tls: tls.nullable().default(null).describe('What TLS to it trusts and expects.'),
-    proxy: z
-      .string()
-      .min(1)
-      .max(512)
-      .nullable()
-      .default(null)
-      .describe('Proxy on the way to it: its URL, or none; default: that of the environment.'),
-    connections,
-    timeouts,
-    labels,
-  }),
+  fields: () =>
+    z.object({
+      name,
+      type: z
+        .string()
+        .trim()
+        .min(1)
+        .max(64)
+        .describe('What it is: openai, anthropic, google, …, custom or mock.'),
+      base_url: z
+        .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
+        .nullable()
+        .default(null)
+        .describe('Address below which the paths of the protocols lie; required for type custom.'),
+      api_key: z
+        .string()
+        .min(1)
+        .max(8192)
+        .nullable()
+        .optional()
+        .describe('The key of this account; write-only.'),
+      headers: z
+        .record(headerName, z.string().max(4096))
+        .default({})
+        .describe('Headers sent with every request; not for secrets.'),
+      auth: auth
+        .nullable()
+        .default(null)
+        .describe('How the key is sent; default: as the type does it.'),
+      ...wireFields(),
+      models: z
+        .union([z.literal('all'), z.array(pattern).min(1).max(256)])
+        .nullable()
+        .default(null)
+        .describe(
+          'Models that clients call as provider/model without a declaration: all, or patterns with *.',
+        ),
+      enabled: z.boolean().default(true).describe('False takes all of its routes out of service.'),
+      mock: z
+        .record(z.string(), z.unknown())
+        .nullable()
+        .default(null)
+        .describe('What type mock answers (docs/mock.md).'),
+      tls: tls.nullable().default(null).describe('What TLS to it trusts and expects.'),
+      proxy: z
+        .string()
+        .min(1)
+        .max(512)
+        .nullable()
+        .default(null)
+        .describe('Proxy on the way to it: its URL, or none; default: that of the environment.'),
+      connections,
+      timeouts,
+      labels,
+    }),
   aliases: { provider_type: 'type' },
   secrets: ['api_key', CLIENT_KEY],
   deletable: true,
@@ -218,7 +224,7 @@ export const provider = defineResource('providers', {
     if (tls && context && isNew) checkClientCertificate(tls, context.now);
   },
   read: withoutOrphanedKey,
-  shown: z.object({ api_key_configured: z.boolean(), [signalOf(CLIENT_KEY)]: z.boolean() }),
+  shown: () => z.object({ api_key_configured: z.boolean(), [signalOf(CLIENT_KEY)]: z.boolean() }),
   view: ({ sealed }) => ({
     api_key_configured: sealed['api_key'] !== undefined,
     [signalOf(CLIENT_KEY)]: sealed[CLIENT_KEY] !== undefined,

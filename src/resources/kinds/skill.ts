@@ -26,24 +26,25 @@ type Files = Readonly<Record<string, SentFile>>;
 export const skill: ResourceDefinition = defineResource('skills', {
   idPrefix: 'skill',
   description: 'Instructions and files that Agents can be given.',
-  fields: z.object({
-    name: name.optional().describe('Default: the name that SKILL.md gives.'),
-    organization: owner,
-    display_name: z
-      .string()
-      .trim()
-      .max(256)
-      .nullish()
-      .transform((value) => value || null)
-      .describe('Shown to people; default: the name.'),
-    files: z
-      .record(
-        z.string().min(1).max(512),
-        z.union([z.string(), z.object({ base64: z.base64().describe('Bytes of the file.') })]),
-      )
-      .describe('Texts by path, SKILL.md among them; ${file:PATH} brings one in.'),
-    labels,
-  }),
+  fields: () =>
+    z.object({
+      name: name.optional().describe('Default: the name that SKILL.md gives.'),
+      organization: owner,
+      display_name: z
+        .string()
+        .trim()
+        .max(256)
+        .nullish()
+        .transform((value) => value || null)
+        .describe('Shown to people; default: the name.'),
+      files: z
+        .record(
+          z.string().min(1).max(512),
+          z.union([z.string(), z.object({ base64: z.base64().describe('Bytes of the file.') })]),
+        )
+        .describe('Texts by path, SKILL.md among them; ${file:PATH} brings one in.'),
+      labels,
+    }),
   immutable: ['organization'],
   deletable: true,
   unique: [],
@@ -60,12 +61,13 @@ export const skill: ResourceDefinition = defineResource('skills', {
   },
   refs: (spec) => [ownerRef(spec)],
   settle: settleSkill,
-  shown: z.object({
-    display_name: z.string().nullable(),
-    description: z.string(),
-    latest_version_id: z.string(),
-    source: z.object({ type: z.literal('custom') }),
-  }),
+  shown: () =>
+    z.object({
+      display_name: z.string().nullable(),
+      description: z.string(),
+      latest_version_id: z.string(),
+      source: z.object({ type: z.literal('custom') }),
+    }),
   view: ({ state }) => ({
     description: state['description'],
     latest_version_id: state['latest_version_id'],

@@ -129,7 +129,7 @@ function readVendors({ text, sha256 }: GivenPrices): Vendor[] {
     const message = 'text: a list of prices is an array of vendors, or has one as `providers`';
     throw new GatewayError('invalid_request', { message, param: 'text' });
   }
-  const { providers } = parseFields(vendorFields, value, 'text.');
+  const { providers } = parseFields(vendorFields(), value, 'text.');
   const vendors = providers as Vendor[];
   if (vendors.some(({ id }) => USED_VENDORS.includes(id))) return vendors;
   const message = `text.providers: none of them is a vendor whose prices are used: ${USED_VENDORS.join(', ')}`;

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { once } from '../../core/lazy.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { FormField } from '../store/organization-api.ts';
 import type { Body } from '../fields/parse-body.ts';
@@ -32,13 +33,15 @@ const MAX_STEP = 255;
 const MAX_FRONT = 16 * 1024;
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 
-const head = z.object({
-  name: z
-    .string()
-    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/)
-    .max(64),
-  description: z.string().trim().min(1).max(1024),
-});
+const head = once(() =>
+  z.object({
+    name: z
+      .string()
+      .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/)
+      .max(64),
+    description: z.string().trim().min(1).max(1024),
+  }),
+);
 
 /** Digest that views show of a file, so that a difference can be seen. */
 export function fileDigest(bytes: Buffer): string {
@@ -111,7 +114,7 @@ function readHead(text: string): SkillHead {
   } catch {
     throw invalid(`the front matter of ${MAIN} is not valid YAML`);
   }
-  const read = head.safeParse(declared);
+  const read = head().safeParse(declared);
   if (read.success) return read.data;
   const field = String(read.error.issues[0]?.path[0] ?? 'name');
   const wanted =

@@ -1,6 +1,7 @@
 import type { Use } from '../../core/access.ts';
 import type { z } from 'zod';
 import { factsOf, type Collection } from '../../core/kinds.ts';
+import { once } from '../../core/lazy.ts';
 import type { OrganizationApi } from './organization-api.ts';
 import type { Body } from '../fields/parse-body.ts';
 import type { Draft, Lookup, Settlement } from './settlement.ts';
@@ -234,15 +235,24 @@ type Derived = 'kind' | 'collection' | 'path' | 'organizationScoped';
 /** Members of a definition that are empty where a declaration leaves them out. */
 type Optional = 'aliases' | 'secrets' | 'immutable' | 'filters' | 'refs' | 'view';
 
+/** Schemas, which are made when they are first asked for: most commands need those of few kinds. */
+interface Schemas {
+  fields(): z.ZodObject;
+  shown?(): z.ZodObject;
+}
+
 /** A kind as it is declared. */
-export type ResourceDeclaration = Omit<ResourceDefinition, Derived | Optional> &
+export type ResourceDeclaration = Schemas &
+  Omit<ResourceDefinition, Derived | Optional | keyof Schemas> &
   Partial<Pick<ResourceDefinition, Optional>>;
 
 export function defineResource(
   collection: Collection,
-  declaration: ResourceDeclaration,
+  { fields, shown, ...declaration }: ResourceDeclaration,
 ): ResourceDefinition {
   const { type, isOwned } = factsOf(collection);
+  const fieldsOnce = once(fields);
+  const shownOnce = shown && once(shown);
   return {
     kind: type,
     collection,
@@ -255,6 +265,12 @@ export function defineResource(
     refs: () => [],
     view: () => ({}),
     ...declaration,
+    get fields() {
+      return fieldsOnce();
+    },
+    get shown() {
+      return shownOnce?.();
+    },
   };
 }
 

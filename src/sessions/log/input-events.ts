@@ -12,10 +12,10 @@ const MAX_BYTES_PER_CHAR = 6;
 /** Events of one call. */
 const MAX_EVENTS = 100;
 
-const results = { content: z.array(messagePart).optional(), is_error: z.boolean().nullish() };
+const results = { content: z.array(messagePart()).optional(), is_error: z.boolean().nullish() };
 
 const inputEvent = z.discriminatedUnion('type', [
-  userMessage,
+  userMessage(),
   z.object({ type: z.literal('user.interrupt') }),
   z
     .object({
@@ -34,7 +34,7 @@ const inputEvent = z.discriminatedUnion('type', [
     ...results,
   }),
   z.object({ type: z.literal('user.tool_result'), tool_use_id: z.string(), ...results }),
-  systemMessage,
+  systemMessage(),
 ]);
 
 const inputEvents = z.array(inputEvent).min(1).max(MAX_EVENTS);

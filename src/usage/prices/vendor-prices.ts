@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../../core/lazy.ts';
 
 /** Rule by which a list tells which names mean a model. */
 export type NameMatch =
@@ -76,14 +77,18 @@ function isDated(prices: VendorModel['prices']): prices is readonly DatedPrice[]
 /** Most bytes of a list as a file. */
 export const MAX_PRICE_LIST_BYTES = 4 * 1024 * 1024;
 
-const price = z.number().min(0).max(1_000_000);
-const tiered = z.object({
-  base: price,
-  tiers: z.array(z.object({ start: z.number().min(0), price })).max(16),
-});
-const modelPrice = z.record(
-  z.string(),
-  z.union([price, tiered], 'must be a number of dollars, or one as `base` with `tiers`'),
+const price = once(() => z.number().min(0).max(1_000_000));
+const tiered = once(() =>
+  z.object({
+    base: price(),
+    tiers: z.array(z.object({ start: z.number().min(0), price: price() })).max(16),
+  }),
+);
+const modelPrice = once(() =>
+  z.record(
+    z.string(),
+    z.union([price(), tiered()], 'must be a number of dollars, or one as `base` with `tiers`'),
+  ),
 );
 
 const MOST_NESTED = 8;
@@ -123,50 +128,56 @@ function isQuick(regex: string): boolean {
   return repeats.length <= MOST_REPEATS && !/\)[*+{]/.test(regex);
 }
 
-const datedPrice = z.object({
-  prices: modelPrice,
-  constraint: z
-    .union(
-      [
-        z.object({ start_date: z.iso.date() }),
-        z.object({ start_time: z.string(), end_time: z.string() }),
-      ],
-      'must have start_date, or start_time and end_time',
-    )
-    .optional(),
-});
+const datedPrice = once(() =>
+  z.object({
+    prices: modelPrice(),
+    constraint: z
+      .union(
+        [
+          z.object({ start_date: z.iso.date() }),
+          z.object({ start_time: z.string(), end_time: z.string() }),
+        ],
+        'must have start_date, or start_time and end_time',
+      )
+      .optional(),
+  }),
+);
 
-const vendor = z.object({
-  id: z.string().min(1).max(128),
-  models: z
-    .array(
-      z.object({
-        id: z.string().min(1).max(512),
-        match: nameMatch(),
-        description: z.string().max(10_000).optional(),
-        context_window: z.int().positive().optional(),
-        prices: z.union([z.array(datedPrice), modelPrice]),
-      }),
-    )
-    .max(5_000),
-  fallback_model_providers: z.array(z.string().max(128)).max(16).optional(),
-});
+const vendor = once(() =>
+  z.object({
+    id: z.string().min(1).max(128),
+    models: z
+      .array(
+        z.object({
+          id: z.string().min(1).max(512),
+          match: nameMatch(),
+          description: z.string().max(10_000).optional(),
+          context_window: z.int().positive().optional(),
+          prices: z.union([z.array(datedPrice()), modelPrice()]),
+        }),
+      )
+      .max(5_000),
+    fallback_model_providers: z.array(z.string().max(128)).max(16).optional(),
+  }),
+);
 
 /** Vendors of a list, each once; what else their entries say is left out. */
-export const vendorFields: z.ZodObject<{ providers: z.ZodType<Vendor[]> }> = z.object({
-  providers: z
-    .array(vendor)
-    .min(1)
-    .max(500)
-    .superRefine((vendors, context) => {
-      const ids = vendors.map(({ id }) => id);
-      const again = ids.findIndex((id, index) => ids.indexOf(id) < index);
-      if (again >= 0)
-        context.addIssue({
-          code: 'custom',
-          message: 'is there twice',
-          path: [again, 'id'],
-          input: ids[again],
-        });
-    }),
-});
+export const vendorFields: () => z.ZodObject<{ providers: z.ZodType<Vendor[]> }> = once(() =>
+  z.object({
+    providers: z
+      .array(vendor())
+      .min(1)
+      .max(500)
+      .superRefine((vendors, context) => {
+        const ids = vendors.map(({ id }) => id);
+        const again = ids.findIndex((id, index) => ids.indexOf(id) < index);
+        if (again >= 0)
+          context.addIssue({
+            code: 'custom',
+            message: 'is there twice',
+            path: [again, 'id'],
+            input: ids[again],
+          });
+      }),
+  }),
+);

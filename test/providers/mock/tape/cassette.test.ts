@@ -68,14 +68,14 @@ describe('cassette', () => {
 
   it('is documented in full', () => {
     const page = readFileSync(new URL('../../../../docs/mock.md', import.meta.url), 'utf8');
-    const rule = cassetteSchema.shape.rules.unwrap().element.shape;
+    const rule = cassetteSchema().shape.rules.unwrap().element.shape;
     const members = [...Object.keys(rule.match.unwrap().shape), ...Object.keys(rule.reply.shape)];
     expect(members.filter((name) => !new RegExp(`\`${name}\\b`).test(page))).toEqual([]);
   });
 
   it('has a JSON Schema for editors', () => {
     const validate = new Ajv2020({ strict: false }).compile(
-      z.toJSONSchema(cassetteSchema, { io: 'input' }),
+      z.toJSONSchema(cassetteSchema(), { io: 'input' }),
     );
     expect(validate({ rules: [{ reply: { text: 'x', usage: null, raw: 'y' } }] })).toBe(true);
     expect(validate({ rules: [{ reply: { delay: 3 } }] })).toBe(false);
