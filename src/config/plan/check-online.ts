@@ -9,7 +9,7 @@ import {
 import { known } from '../actual/changes.ts';
 import type { DesiredObject, DesiredState } from '../objects/desired.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
-import type { KindName } from '../objects/kinds.ts';
+import { kindOf, type KindName } from '../objects/kinds.ts';
 import { NameRules } from '../../routing/name-rules.ts';
 import { patternsOf } from '../read/check-aliases.ts';
 import { objectRefs } from '../objects/object-refs.ts';
@@ -103,9 +103,18 @@ function missingNames(
     return fault(object, {
       path,
       message: `no ${kind} is named ${name}`,
-      hint: suggest(name, [...names]),
+      hint: suggest(name, alike(name, { kind, names })),
     });
   });
+}
+
+/** Names for a name, ids for an id: nobody looks for the one among the other. */
+function alike(
+  name: string,
+  { kind, names }: { kind: KindName; names: ReadonlySet<string> },
+): string[] {
+  const isId = (one: string) => one.startsWith(`${kindOf(kind).definition.idPrefix}_`);
+  return [...names].filter((one) => isId(one) === isId(name));
 }
 
 interface NamedObject {

@@ -369,6 +369,14 @@ describe('update', () => {
     expect(refused.stderr).toMatch(
       /routes\[0\]\.provider: no provider is named ehco\n +hint: .*echo/,
     );
+    const far = await quick(
+      'models',
+      'update',
+      'acme/fast',
+      '--set',
+      'routes[0].provider=elsewhere',
+    );
+    expect(far.stderr).toMatch(/no provider is named elsewhere\n +hint: known: (?!.*prov_).*echo/);
     expect(await view('models', 'acme/fast')).toEqual(before);
   });
 
