@@ -74,6 +74,14 @@ describe('gateway wait', () => {
       'error: Service desk is active; it was not deleted in time\n' +
         'hint: run it again, or raise --timeout',
     ]);
+    const absent = await cli('wait', 'service/nope', '--for', 'exists', '--timeout', '1s');
+    expect([absent.code, absent.stderr]).toEqual([
+      8,
+      'error: Service nope is not there; it did not appear in time\n' +
+        'hint: run it again, or raise --timeout',
+    ]);
+    const active = await cli('wait', 'service/desk', '--for', 'status=disabled', '--timeout', '1s');
+    expect(active.stderr).toContain('Service desk is active; it was not disabled in time');
   });
 
   it('refuses what cannot be waited for', async () => {

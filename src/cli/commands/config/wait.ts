@@ -88,12 +88,21 @@ function toResult({
     failure: {
       code: isLate ? 'timeout' : 'condition_impossible',
       message: isLate
-        ? `${text}; it was not ${condition} in time`
-        : `${text} and can no longer be ${condition}`,
+        ? `${text}; it ${lateWords(condition)} in time`
+        : `${text} and can no longer be ${stateOf(condition)}`,
       hint: isLate ? 'run it again, or raise --timeout' : undefined,
       exitCode: (isLate ? EXIT.unknown_outcome : EXIT.run_failed).code,
     },
   };
+}
+
+function lateWords(condition: string): string {
+  return condition === 'exists' ? 'did not appear' : `was not ${stateOf(condition)}`;
+}
+
+/** `status=idle` is idle. */
+function stateOf(condition: string): string {
+  return condition.replace(/^status=/, '');
 }
 
 function titleOf({ sought: { kind, named } }: WaitTarget): string {
