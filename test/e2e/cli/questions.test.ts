@@ -47,6 +47,7 @@ describe('a question on a terminal', () => {
     verifies('cli.signal.sigint-question', 'that is left by Ctrl-C is exit 130, nothing written'),
     async () => {
       const applied = await typed(CTRL_C, 'apply', '-f', 'own.yaml');
+      expect(applied.shown).toContain('Apply 1 change to http');
       expect(applied.shown).toContain('\r\nerror: interrupted; nothing was changed');
       expect([applied.code, await models()]).toEqual([130, []]);
       const revoked = await typed(CTRL_C, 'keys', 'revoke', 'default');

@@ -83,7 +83,9 @@ async function confirmed(
   context.output.note(renderPlan(plan, createStyle(false), { all: false }));
   // The person who saved the plan has seen it.
   if (flags.plan === undefined)
-    await context.confirm(`Apply ${total} changes to ${server.baseUrl}?`);
+    await context.confirm(
+      `Apply ${total} ${total === 1 ? 'change' : 'changes'} to ${server.baseUrl}?`,
+    );
   return true;
 }
 
