@@ -6,7 +6,7 @@ export const EXIT = {
   invalid_config: { code: 3, meaning: 'the configuration is invalid' },
   auth: { code: 4, meaning: 'the API key is missing, refused or lacks a scope' },
   conflict: { code: 5, meaning: 'conflict, or the plan is stale' },
-  partial: { code: 6, meaning: 'applied in part' },
+  partial: { code: 6, meaning: 'applied or moved in part' },
   run_failed: {
     code: 7,
     meaning: 'the awaited run or turn failed, or what is awaited can no longer be',
