@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { PROTOCOLS } from '../src/core/protocol-id.ts';
+import { PROTOCOL_IDS } from '../src/protocols/registry.ts';
+import { verifies } from './requirements.ts';
 
 const src = fileURLToPath(new URL('../src/', import.meta.url));
 
@@ -158,12 +159,19 @@ describe('the house', () => {
     expect(eager).toEqual([]);
   });
 
-  it('asks for no protocol by name outside its folder', () => {
+  it(verifies('extend.protocol', 'asks for no protocol by name outside its folder'), () => {
+    const asks = PROTOCOL_IDS.map((id) => ({
+      folder: `protocols/${id}/`,
+      question: new RegExp(
+        `(?:\\b(?:protocol|id|origin) [!=]== |\\.has\\(|new Set\\(\\[)'${id}'`,
+        'i',
+      ),
+    }));
     const asking = files
-      .filter((file) => !/^(?:protocols|providers\/mock|client|cli|console)\//.test(file))
+      .filter((file) => !/^(?:providers\/mock|client|cli|console)\//.test(file))
       .filter((file) => {
         const text = readFileSync(join(src, file), 'utf8');
-        return PROTOCOLS.some((id) => new RegExp(`(?:protocol|id) [!=]== '${id}'`, 'i').test(text));
+        return asks.some(({ folder, question }) => !file.startsWith(folder) && question.test(text));
       });
     expect(asking).toEqual([]);
   });

@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Writable } from 'node:stream';
 import type { GatewayError } from '../core/errors.ts';
+import type { ModelType } from '../core/model-type.ts';
 import type { Usage } from '../core/usage.ts';
 import type { ContentRecorder } from './content-recorder.ts';
 import type { RequestAddress, RequestPeek, WireProtocol } from '../protocols/protocol.ts';
 import type { RequestSource } from '../protocols/scan-request.ts';
 import type { Candidate, SkippedRoute } from '../routing/plan.ts';
-import type { Catalog, Model, ModelType } from '../routing/catalog.ts';
+import type { Catalog, Model } from '../routing/catalog.ts';
 import type { FaultKind } from '../routing/health.ts';
 import type { LedgerEntry, RequestOutcome } from '../usage/ledger/ledger.ts';
 import type { RequestOrigin } from '../usage/origin.ts';

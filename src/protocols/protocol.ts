@@ -2,13 +2,14 @@ import type { Buffer } from 'node:buffer';
 import type { Form } from '../core/form.ts';
 import type { JsonDocument } from '../core/json/json-document.ts';
 import type { JsonMember } from '../core/json/json-member.ts';
-import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/json/quirks.ts';
 import type { SpooledBody } from '../core/memory/spooled-body.ts';
 import type { Usage } from '../core/usage.ts';
 import type { AnswerSource } from './answer-document.ts';
 import type { CallForms } from './canonical/call-forms.ts';
 import type { Capabilities } from './capabilities/capabilities.ts';
+import type { Protocol } from './registry.ts';
+import type { MediaWriter } from './media/write-media.ts';
 import type { RequestSource } from './scan-request.ts';
 
 /**
@@ -225,14 +226,30 @@ export interface Wire {
   createStream?(options: StreamOptions): StreamReader;
 }
 
+/** A client's way to providers of another protocol. */
+export interface Translation {
+  readonly wire: Wire;
+  /** The client's names of what is lost on it. */
+  readonly losses: readonly string[];
+}
+
 /** A wire format, pure and without I/O: what the pipeline needs to serve it (design: Layout, 3). */
 export interface WireProtocol extends Wire, Partial<StreamCodec> {
   /** Throws `invalid_json` or `invalid_request` with `param`. */
   peek(source: RequestSource, address?: RequestAddress): RequestPeek;
-  /** Protocols into which its requests may be translated, the most faithful first. Default: none. */
+  /**
+   * Protocols into which its requests are translated, the most faithful first; `loadProtocols` adds those
+   * that it does not name. Default: none.
+   */
   readonly translatesTo?: readonly Protocol[];
+  /** Ways into them, which `loadProtocols` makes. Default: none. */
+  readonly translations?: ReadonlyMap<Protocol, Translation>;
   /** True: translated only for routes that say `mapping: translated`. Default false. */
   readonly translatedWhenMapped?: boolean;
+  /** True: its clients may leave the vendor out of a model's name. Default false. */
+  readonly bareNames?: boolean;
+  /** Puts media into a request in place of a reference. Default: bytes as a data URL. */
+  readonly writeMedia?: MediaWriter;
   /** An answer made without any provider, for calls that have one (counting tokens). */
   answerLocally?(peek: RequestPeek): Buffer;
 }

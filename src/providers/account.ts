@@ -1,4 +1,4 @@
-import type { Protocol } from '../core/protocol-id.ts';
+import type { Protocol } from '../protocols/registry.ts';
 import type { Quirks } from '../core/json/quirks.ts';
 import type { TlsSettings } from '../upstream/transport.ts';
 import type { AssetEndpoints, ProviderAuth, ProviderDefinition } from './define-provider.ts';

@@ -1,11 +1,11 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
-import type { Protocol } from '../core/protocol-id.ts';
+import type { Protocol } from '../protocols/registry.ts';
+import type { ClientHeaders } from '../protocols/define-protocol.ts';
 import type { SpooledBody } from '../core/memory/spooled-body.ts';
 import type { UpstreamRequest } from '../upstream/transport.ts';
 import type { PreparedEndpoint, ProviderAccount } from './account.ts';
 import { ENDPOINT_RULES } from './endpoint-rules.ts';
-import type { ClientHeaders } from './messages-headers.ts';
 import { prepareEndpoint } from './prepare-endpoint.ts';
 
 export interface UpstreamRequestOptions {

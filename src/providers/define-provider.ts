@@ -1,4 +1,4 @@
-import type { Protocol } from '../core/protocol-id.ts';
+import type { Protocol } from '../protocols/registry.ts';
 import type { Quirks } from '../core/json/quirks.ts';
 import type { ModelListing } from './listing/model-listing.ts';
 import type { FailureClass } from '../upstream/classify.ts';

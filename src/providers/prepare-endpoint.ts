@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
-import type { Protocol } from '../core/protocol-id.ts';
+import type { Protocol } from '../protocols/registry.ts';
 import type { PreparedEndpoint, ProviderAccount } from './account.ts';
 import type { ProtocolEndpoint, ProviderAuth } from './define-provider.ts';
 import { ENDPOINT_RULES } from './endpoint-rules.ts';

@@ -1,8 +1,8 @@
 import leven from 'leven';
 import { GatewayError } from '../core/errors.ts';
 import { parseJsonPath } from '../core/json/path.ts';
-import { PROTOCOLS } from '../core/protocol-id.ts';
-import type { Protocol } from '../core/protocol-id.ts';
+import { PROTOCOL_IDS } from '../protocols/registry.ts';
+import type { Protocol } from '../protocols/registry.ts';
 import type { Quirks } from '../core/json/quirks.ts';
 import type { ProviderAccount } from './account.ts';
 import type {
@@ -96,7 +96,7 @@ export function resolveAccount(
     mock: settings.mock ?? undefined,
   };
   checkCredential(account);
-  const endpoints = PROTOCOLS.filter((protocol) => account.protocols[protocol]).map(
+  const endpoints = PROTOCOL_IDS.filter((protocol) => account.protocols[protocol]).map(
     (protocol) => [protocol, prepareEndpoint(account, protocol)] as const,
   );
   return { ...account, endpoints: new Map(endpoints) };
@@ -159,7 +159,7 @@ function readProtocols(
 ): ProviderAccount['protocols'] {
   if (!settings.protocols) return settings.auth ? withoutAuth(definition) : definition.protocols;
   const protocols: Partial<Record<Protocol, ProtocolEndpoint>> = {};
-  for (const protocol of PROTOCOLS) {
+  for (const protocol of PROTOCOL_IDS) {
     const wanted = settings.protocols[protocol];
     if (wanted === undefined) continue;
     const usual = definition.protocols[protocol];
@@ -227,7 +227,7 @@ function joinQuirks(
   own: Partial<Record<Protocol, Quirks>>,
 ): Partial<Record<Protocol, Quirks>> {
   const joined: Partial<Record<Protocol, Quirks>> = { ...usual };
-  for (const protocol of PROTOCOLS) {
+  for (const protocol of PROTOCOL_IDS) {
     const [ours, theirs] = [own[protocol], usual[protocol]];
     if (!ours) continue;
     joined[protocol] = {

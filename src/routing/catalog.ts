@@ -1,12 +1,11 @@
-import type { Protocol } from '../core/protocol-id.ts';
+import type { Protocol } from '../protocols/registry.ts';
+import type { ModelType } from '../core/model-type.ts';
 import type { ByName } from '../core/snapshot-map.ts';
 import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { ApiTarget } from './api.ts';
 import type { NameStep } from './name-rules.ts';
-
-export type ModelType = 'llm' | 'embedding' | 'image' | 'video' | 'audio' | 'api';
 
 /** Milliseconds (contract: Limits; decisions: Timeouts). */
 export interface Timeouts {

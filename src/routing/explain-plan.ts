@@ -1,4 +1,4 @@
-import type { Protocol } from '../core/protocol-id.ts';
+import type { Protocol } from '../protocols/registry.ts';
 import { capabilitiesOf } from '../protocols/capabilities/capabilities-of.ts';
 import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { Model, Route } from './catalog.ts';

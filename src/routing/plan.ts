@@ -1,4 +1,4 @@
-import type { Protocol } from '../core/protocol-id.ts';
+import type { Protocol } from '../protocols/registry.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
 import { isPriced } from '../usage/usage.ts';
 import type { Catalog, Model, Route, Strategy } from './catalog.ts';

@@ -1,6 +1,7 @@
 import { parseDuration } from '../core/time/duration.ts';
 import type { Duration } from '../core/time/duration.ts';
-import type { Protocol } from '../core/protocol-id.ts';
+import type { ModelType } from '../core/model-type.ts';
+import type { Protocol } from '../protocols/registry.ts';
 import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import type { ListedModel } from '../providers/listing/listed-model.ts';
@@ -12,7 +13,7 @@ import { mergePricing, toPricing } from './resolve-pricing.ts';
 import type { PricingRecord } from './resolve-pricing.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { ApiTarget } from './api.ts';
-import type { Api, MinThroughput, Model, ModelType, Route, Strategy, Timeouts } from './catalog.ts';
+import type { Api, MinThroughput, Model, Route, Strategy, Timeouts } from './catalog.ts';
 
 export interface TimeoutsRecord {
   first_content?: Duration | null | undefined;

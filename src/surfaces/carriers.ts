@@ -1,10 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-
-/**
- * Places at which a family looks for the key, in order; the first that is present decides
- * (contract: Authentication).
- */
-export type Carrier = 'bearer' | 'x-api-key' | 'google-header' | 'query-key';
+import type { Carrier } from '../protocols/family.ts';
 
 const BEARER = /^bearer +(\S+) *$/i;
 

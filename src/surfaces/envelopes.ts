@@ -1,8 +1,6 @@
 import type { ErrorCode, GatewayError } from '../core/errors.ts';
 import { googleStatus } from '../core/google-status.ts';
-
-/** The shapes of error bodies (contract: Errors). */
-export type Envelope = 'flat' | 'resource' | 'chat' | 'messages' | 'google';
+import type { Envelope, EnvelopeName } from '../protocols/family.ts';
 
 type Renderer = (error: GatewayError, requestId: string) => object;
 
@@ -23,7 +21,7 @@ const MIDDLEWARE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'organization_spending_limit',
 ]);
 
-const RENDERERS: Record<Envelope, Renderer> = {
+const RENDERERS: Record<EnvelopeName, Renderer> = {
   flat: (error) => ({ error: error.message }),
   resource: (error, requestId) => ({
     type: 'error',
@@ -54,6 +52,7 @@ const RENDERERS: Record<Envelope, Renderer> = {
 
 /** The body that tells `error` in the family's shape; `envelope` is the family's own one. */
 export function errorBody(error: GatewayError, envelope: Envelope, requestId: string): object {
+  if (typeof envelope === 'object') return envelope.render(error, requestId);
   const own = envelope === 'messages' || envelope === 'google';
   return RENDERERS[!own && MIDDLEWARE.has(error.code) ? 'flat' : envelope](error, requestId);
 }

@@ -1,15 +1,19 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
+import { GOOGLE } from '../protocols/family.ts';
+import { decodeModelPath } from '../protocols/generate-content/model-path.ts';
+import type { Protocol } from '../protocols/registry.ts';
 import type { Model } from '../routing/catalog.ts';
 import type { Principal } from '../usage/principal.ts';
+import { isServed, resolveBareName } from './bare-names.ts';
 import { readKey } from './carriers.ts';
-import { FAMILIES } from './family.ts';
 import { admit } from './gate.ts';
-import { decodeModelPath, resolveModel, servesGenerateContent } from './generate-content-path.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
 import { byId, isVisible, MODELS_READ } from './models.ts';
 import type { ModelsDeps } from './models.ts';
 
+/** Protocol of the clients that ask for these lists. */
+const PROTOCOL: Protocol = 'generate-content';
 const MAX_PAGE = 1000;
 
 /**
@@ -36,7 +40,7 @@ export function createGoogleModelsList(deps: ModelsDeps): Handler {
 export function createGoogleModelGet(deps: ModelsDeps): Handler {
   return async (exchange) => {
     const principal = await admitReader(exchange, deps);
-    const found = resolveModel(decodeModelPath(exchange.path), deps.catalog());
+    const found = resolveBareName(decodeModelPath(exchange.path), PROTOCOL, deps.catalog());
     if (!found || !isVisible(found.model, principal, found.name))
       throw new GatewayError('model_not_found');
     return { status: 200, body: toGoogleModel(found.model) };
@@ -47,7 +51,7 @@ async function admitReader(
   { request, search }: HttpExchange,
   deps: ModelsDeps,
 ): Promise<Principal> {
-  const key = readKey(FAMILIES['generate-content'].carriers, request.headers, search);
+  const key = readKey(GOOGLE.carriers, request.headers, search);
   const { principal, leave } = await admit(key, MODELS_READ, deps);
   leave();
   return principal;
@@ -73,7 +77,7 @@ function toGoogleModel(model: Model): object {
     displayName: model.displayName,
     ...(description === null ? {} : { description }),
     ...(maxOutputTokens === undefined ? {} : { outputTokenLimit: maxOutputTokens }),
-    supportedGenerationMethods: servesGenerateContent(model)
+    supportedGenerationMethods: isServed(model, PROTOCOL)
       ? ['generateContent', 'streamGenerateContent', 'countTokens']
       : [],
   };

@@ -11,7 +11,7 @@ import type { ByteBudget } from '../core/memory/byte-budget.ts';
 import type { CallResult, ClientConnection, PipeableBody } from '../inference/types.ts';
 import { BodyIntake } from './bodies/body-intake.ts';
 import { errorBody, errorHeaders } from './envelopes.ts';
-import type { Envelope } from './envelopes.ts';
+import type { Envelope } from '../protocols/family.ts';
 
 /** One HTTP exchange with a client, as handlers see it. */
 export interface HttpExchange {

@@ -1,17 +1,18 @@
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
-import type { Protocol } from '../core/protocol-id.ts';
+import type { Protocol } from '../protocols/registry.ts';
 import type { Spools } from '../core/memory/spool.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
 import { runInference } from '../inference/run-inference.ts';
 import type { CallResult } from '../inference/types.ts';
 import type { TaskTracker } from '../inference/task-tracker.ts';
-import type { RequestAddress, WireProtocol } from '../protocols/protocol.ts';
-import type { Catalog, ModelType } from '../routing/catalog.ts';
+import type { RequestAddress } from '../protocols/protocol.ts';
+import type { InferenceSurface } from '../protocols/surface.ts';
+import type { Catalog } from '../routing/catalog.ts';
 import type { Principal } from '../usage/principal.ts';
+import { resolveBareName } from './bare-names.ts';
 import { readKey } from './carriers.ts';
-import { toFamilyError } from './family.ts';
-import type { Family } from './family.ts';
+import { toFamilyError } from './family-error.ts';
 import { watchClient } from './http-exchange.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
 import { admit, INFERENCE } from './gate.ts';
@@ -20,33 +21,6 @@ import type { ValueBound } from '../core/json/json-document.ts';
 import { readRequest } from './read-request.ts';
 import { isForm, readForm } from './read-form.ts';
 import type { ReceivedForm } from './read-form.ts';
-
-/** A public inference endpoint: its wire protocol and how it is spoken to (contract: Endpoints). */
-export interface InferenceSurface {
-  /** Name in records and reports. */
-  readonly name: string;
-  /** Paths in the router's notation. */
-  readonly paths: readonly string[];
-  readonly family: Family;
-  readonly protocol: WireProtocol;
-  /** False where a repeated call may be billed twice. */
-  readonly repeatable: boolean;
-  /** True: nothing is charged. Default false. */
-  readonly free?: boolean;
-  /** The only type of model that it takes; any other answers 400. Absent: whatever speaks the protocol. */
-  readonly modelType?: ModelType;
-  /** Takes `multipart/form-data`: `also`, or `only` (anything else answers 400). Default never. */
-  readonly forms?: 'also' | 'only';
-  /**
-   * Reads an address that says more than the protocol. Throws `not_found` or
-   * `model_not_found`. Default: the content type alone.
-   */
-  readonly address?: (exchange: HttpExchange, catalog: Catalog) => RequestAddress;
-  /** Request that shows what came of the call with this id. Default: its record. */
-  readonly lookUp?: (id: string) => string;
-  /** The surface that an address means, where several of one family share a path. Default: this one. */
-  readonly variant?: (exchange: HttpExchange) => InferenceSurface | undefined;
-}
 
 export interface SurfaceDeps extends GateDeps {
   inference: InferenceDeps;
@@ -66,7 +40,7 @@ const NO_BODY = Buffer.alloc(0);
 /** The handler of one inference endpoint. */
 export function createInferenceHandler(shared: InferenceSurface, deps: SurfaceDeps): Handler {
   return async (exchange) => {
-    const surface = shared.variant?.(exchange) ?? shared;
+    const surface = shared.variant?.(exchange.path) ?? shared;
     const { principal, leave } = await admitFunded(surface, exchange, deps);
     try {
       const result = await run(surface, { exchange, principal }, deps);
@@ -142,9 +116,7 @@ async function run(
   let form: ReceivedForm | undefined;
   let isRead = false;
   try {
-    const address = surface.address?.(exchange, catalog) ?? {
-      contentType: request.headers['content-type'],
-    };
+    const address = addressOf(surface, exchange, catalog);
     if (surface.forms) form = await readFormOf(surface, { exchange, holder }, deps);
     const body = form ? NO_BODY : await readRequest(exchange, { ...deps, holder });
     isRead = true;
@@ -181,6 +153,18 @@ async function run(
   } finally {
     if (form) await form.dispose();
   }
+}
+
+function addressOf(
+  { address, protocol }: InferenceSurface,
+  { path, search, request }: HttpExchange,
+  catalog: Catalog,
+): RequestAddress {
+  if (!address) return { contentType: request.headers['content-type'] };
+  const read = address(path, search);
+  if (read.model === undefined || !protocol.bareNames) return read;
+  const found = resolveBareName(read.model, protocol.id, catalog);
+  return { ...read, model: found?.name ?? read.model };
 }
 
 async function readFormOf(

@@ -1,7 +1,6 @@
-import type { Protocol } from '../core/protocol-id.ts';
+import type { Protocol } from '../protocols/registry.ts';
 import { capabilitiesOf } from '../protocols/capabilities/capabilities-of.ts';
 import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
-import { CODECS, lossesBetween } from '../protocols/registry.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
 import type { Model } from '../routing/catalog.ts';
 import { protocolFor } from '../routing/plan.ts';
@@ -33,7 +32,7 @@ export function servedProtocols(
     served[id] = ways.map((way) => ({
       provider_protocol: way,
       translated: way !== id,
-      loses: [...lossesBetween(id, way)],
+      loses: [...(client.translations?.get(way)?.losses ?? [])],
     }));
   }
   return served;
@@ -43,15 +42,16 @@ export function servedProtocols(
  * Lists the capabilities of each route's upstream model for translated requests, by its provider's
  * protocol, in the order of the routes. Protocols that nothing is translated to are absent.
  */
-export function routeCapabilities({
-  routes,
-}: Model): { capabilities: Partial<Record<Protocol, Capabilities>> }[] {
+export function routeCapabilities(
+  { routes }: Model,
+  clients: readonly WireProtocol[],
+): { capabilities: Partial<Record<Protocol, Capabilities>> }[] {
+  const translated = clients.filter(({ translations }) => translations);
   return routes.map(({ protocols, upstreamModel, capabilities }) => ({
     capabilities: Object.fromEntries(
-      CODECS.filter(({ id }) => protocols.has(id)).map(({ id }) => [
-        id,
-        capabilitiesOf(id, upstreamModel, capabilities),
-      ]),
+      translated
+        .filter(({ id }) => protocols.has(id))
+        .map(({ id }) => [id, capabilitiesOf(id, upstreamModel, capabilities)]),
     ),
   }));
 }

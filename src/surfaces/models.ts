@@ -3,9 +3,9 @@ import { toPricingView } from '../routing/resolve-pricing.ts';
 import type { Catalog, Model } from '../routing/catalog.ts';
 import { allowsModel } from '../routing/model-patterns.ts';
 import type { Principal } from '../usage/principal.ts';
+import type { Carrier } from '../protocols/family.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
 import { readKey } from './carriers.ts';
-import type { Carrier } from './carriers.ts';
 import { routeCapabilities, servedProtocols } from './model-protocols.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
 import { admit } from './gate.ts';
@@ -68,7 +68,7 @@ export function createModelGet(deps: ModelsDeps): Handler {
     const principal = await admitReader(exchange, deps);
     const model = findModel(exchange.path, principal, deps);
     const protocols = servedProtocols(model, deps.protocols);
-    const routes = routeCapabilities(model);
+    const routes = routeCapabilities(model, deps.protocols);
     return { status: 200, body: { ...toDetail(model), protocols, routes } };
   };
 }

@@ -1,4 +1,4 @@
-import type { Protocol } from '../core/protocol-id.ts';
+import type { Protocol } from '../protocols/registry.ts';
 import type { TaskTracker } from '../inference/task-tracker.ts';
 import type { JobHandler, JobRun } from '../jobs/jobs.ts';
 import { openInteractions } from './interactions/interaction-task.ts';

@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import type { Protocol } from '../core/protocol-id.ts';
+import type { Protocol } from '../protocols/registry.ts';
 import type { GatewayError } from '../core/errors.ts';
 import type { ProviderAnswer } from '../inference/ask-provider.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
-import type { Protocol } from '../core/protocol-id.ts';
+import type { Protocol } from '../protocols/registry.ts';
 import { askProvider, wasGivenUp } from '../inference/ask-provider.ts';
 import type { ProviderAnswer } from '../inference/ask-provider.ts';
 import type { TaskTracker } from '../inference/task-tracker.ts';

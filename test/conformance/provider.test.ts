@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { PROTOCOLS } from '../../src/core/protocol-id.ts';
+import { PROTOCOL_IDS } from '../../src/protocols/registry.ts';
 import { buildUpstreamRequest } from '../../src/providers/build-request.ts';
 import type { ProviderAuth, ProviderDefinition } from '../../src/providers/define-provider.ts';
 import { PROVIDERS } from '../../src/providers/registry.ts';
@@ -14,7 +14,7 @@ const SHARED: ReadonlySet<string> = new Set([
   'account.ts',
   'build-request.ts',
   'define-provider.ts',
-  'messages-headers.ts',
+
   'prepare-endpoint.ts',
   'registry.ts',
   'resolve-account.ts',
@@ -68,7 +68,7 @@ describe.each([...PROVIDERS.values()])('the provider $id', (definition) => {
     },
     KEY,
   );
-  const spoken = PROTOCOLS.filter((protocol) => definition.protocols[protocol]);
+  const spoken = PROTOCOL_IDS.filter((protocol) => definition.protocols[protocol]);
 
   it('has an id and a name, and an address that is encrypted unless it is local', () => {
     expect(definition.id).toMatch(/^[a-z][a-z0-9-]*$/);

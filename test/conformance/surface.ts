@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Protocol } from '../../src/core/protocol-id.ts';
+import type { Protocol } from '../../src/protocols/registry.ts';
 import type { MockCall } from '../../src/providers/mock/tape/journal.ts';
 import { startMockServer } from '../../src/providers/mock/mock-server.ts';
 import type { MockServer } from '../../src/providers/mock/mock-server.ts';
-import type { ModelType } from '../../src/routing/catalog.ts';
+import type { ModelType } from '../../src/core/model-type.ts';
 import { StoreError } from '../../src/store/store.ts';
 import type { RequestRecord } from '../../src/usage/requests/request-record.ts';
 import { verifies } from '../requirements.ts';

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../src/resources/registry.ts';
-import { SURFACES } from '../../src/server/routes/public-routes.ts';
+
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ROOT } from './reader.ts';
+import { SURFACES } from '../server/surfaces.ts';
 
 const page = await readFile(join(ROOT, 'docs/endpoints.md'), 'utf8');
 

@@ -1,7 +1,9 @@
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../requirements.ts';
@@ -19,8 +21,7 @@ beforeAll(async () => {
   for (const name of COPIED) await cp(join(ROOT, name), join(copy, name), { recursive: true });
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
   const page = await readFile(join(ROOT, 'docs/extend.md'), 'utf8');
-  // Blocks within a list are indented.
-  for (const { mark, file, code } of markedBlocks(page.replaceAll(/^ {3}(?=\S| )/gm, ''))) {
+  for (const { mark, file, code } of markedBlocks(unindented(page))) {
     if (file === undefined) continue;
     const path = join(copy, file);
     if (mark === 'into') await writeFile(path, insertAt(await readFile(path, 'utf8'), code));
@@ -29,6 +30,9 @@ beforeAll(async () => {
   await execa('node', ['scripts/build.js'], { cwd: copy });
 });
 afterAll(() => rm(copy, { recursive: true, force: true }));
+
+/** The page with blocks within its lists as they stand in a file. */
+const unindented = (page: string): string => page.replaceAll(/^ {3}(?=\S| )/gm, '');
 
 /** The text with the lines of a block that are not there yet beside its first or last one, which is. */
 function insertAt(text: string, code: string): string {
@@ -83,17 +87,27 @@ async function serve(
   return { url, key: key.trim(), stop };
 }
 
-/** Starts a provider that gives one answer, and notes the paths and credentials of what it is asked. */
-async function serveVendor(answer: object): Promise<{ origin: string; asked: unknown[] }> {
+/**
+ * Starts a provider that gives one answer on each path, an object or the text of a stream, and notes the
+ * paths, credentials and bodies of what it is asked.
+ */
+async function serveVendor(
+  answers: Readonly<Record<string, object | string>>,
+): Promise<{ origin: string; asked: unknown[]; bodies: unknown[] }> {
   const asked: unknown[] = [];
+  const bodies: unknown[] = [];
   const vendor = createServer((request, response) => {
     asked.push(request.url, request.headers.authorization);
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(answer));
+    const answer = answers[request.url ?? ''] ?? {};
+    const isStream = typeof answer === 'string';
+    response.setHeader('content-type', isStream ? 'text/event-stream' : 'application/json');
+    void collect(request, bodies).then(() =>
+      response.end(isStream ? answer : JSON.stringify(answer)),
+    );
   });
   await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void vendor.close());
-  return { origin: `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`, asked };
+  return { origin: `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`, asked, bodies };
 }
 
 /** Starts a gateway with a model of each of two vendors; gives the variables that name it. */
@@ -127,11 +141,24 @@ async function expectPages(
   expect(JSON.parse(stdout)).toMatchObject(SHAPE);
 }
 
+async function collect(request: IncomingMessage, bodies: unknown[]): Promise<void> {
+  bodies.push(await json(request));
+}
+
+/** A provider that speaks chat and notes, and a model for each of the two. */
+const notesConfig = (origin: string): string => `version: 1
+providers:
+  - { name: acme, type: custom, base_url: '${origin}/v1', api_key: '\${secret:env:ACME_API_KEY}', protocols: { chat: true, notes: true } }
+models:
+  - { name: acme/chat, routes: [{ provider: acme, upstream_model: up, protocols: [chat] }] }
+  - { name: acme/notes, routes: [{ provider: acme, upstream_model: up, protocols: [notes] }] }
+`;
+
 describe('docs/extend.md', () => {
   it(verifies('extend.docs-proved', 'adds a type of provider, which is called'), async () => {
     const message = { role: 'assistant', content: 'Hello from Acme' };
     const { origin, asked } = await serveVendor({
-      choices: [{ index: 0, message, finish_reason: 'stop' }],
+      '/v1/chat/completions': { choices: [{ index: 0, message, finish_reason: 'stop' }] },
     });
     const config = `version: 1
 providers:
@@ -225,31 +252,121 @@ models:
   );
 
   it(
-    verifies('extend.docs-proved', 'adds a protocol, which clients and providers speak'),
+    verifies('extend.protocol', 'adds a translated protocol by its folder and one list'),
     async () => {
-      const { origin, asked } = await serveVendor({ model: 'up', results: [{ index: 1 }] });
-      const { url, key } = await serve(
-        'protocol',
-        `version: 1
-providers:
-  - { name: acme, type: custom, base_url: '${origin}/v1', api_key: '\${secret:env:ACME_API_KEY}', protocols: { rerank: true } }
-models:
-  - { name: acme/order, routes: [{ provider: acme, upstream_model: up }] }
-`,
-        { ACME_API_KEY: 'sk-acme' },
+      const page = await readFile(join(ROOT, 'docs/extend.md'), 'utf8');
+      const [, section = ''] = /^## A protocol$(.*?)^## /ms.exec(page) ?? [];
+      const filesOf = (wanted: string): string[] =>
+        markedBlocks(unindented(section)).flatMap(({ mark, file }) =>
+          mark === wanted && file !== undefined ? [file] : [],
+        );
+      expect(new Set(filesOf('file').map((file) => dirname(file)))).toEqual(
+        new Set(['src/protocols/notes']),
       );
+      expect(new Set(filesOf('into'))).toEqual(new Set(['src/protocols/registry.ts']));
+    },
+  );
+
+  it(
+    verifies(
+      'extend.docs-proved',
+      'extend.protocol',
+      'adds a protocol, which clients and providers speak, translated into others and from them',
+    ),
+    async () => {
+      const lines = [{ by: 'assistant', text: 'Noted' }];
+      const message = { role: 'assistant', content: 'Said' };
+      const { origin, asked, bodies } = await serveVendor({
+        '/v1/notes': { model: 'up', lines },
+        '/v1/chat/completions': { choices: [{ index: 0, message, finish_reason: 'stop' }] },
+      });
+      const { url, key } = await serve('protocol', notesConfig(origin), {
+        ACME_API_KEY: 'sk-acme',
+      });
       const created = await ask(`${url}/admin/v1/keys`, {
         method: 'POST',
         key,
         body: { name: 'app' },
       });
-      const call = (body: object) =>
-        ask(`${url}/v1/rerank`, { method: 'POST', key: created.body.value, body });
-      const documents = ['one', 'two'];
-      const { status, body } = await call({ model: 'acme/order', query: 'second', documents });
-      expect([status, body.results]).toEqual([200, [{ index: 1 }]]);
-      expect(asked).toEqual(['/v1/rerank', 'Bearer sk-acme']);
-      expect((await call({ query: 'second', documents })).body.error.param).toBe('model');
+      const call = (path: string, body: object) =>
+        ask(url + path, { method: 'POST', key: created.body.value, body });
+      const note = (model: string) => ({ model, lines: [{ by: 'user', text: 'Hi' }], extra: 1 });
+      const chat = (model: string) => ({
+        model,
+        messages: [{ role: 'user', content: 'Hi' }],
+        seed: 1,
+      });
+
+      const own = await call('/v1/notes', note('acme/notes'));
+      expect([own.status, own.body.lines]).toEqual([200, lines]);
+      const there = await call('/v1/notes', note('acme/chat'));
+      expect(there.body).toEqual({
+        model: 'acme/chat',
+        lines: [{ by: 'assistant', text: 'Said' }],
+      });
+      const back = await call('/v1/chat/completions', chat('acme/notes'));
+      expect(back.body.choices[0].message.content).toBe('Noted');
+      expect(asked).toEqual(
+        ['/v1/notes', '/v1/chat/completions', '/v1/notes'].flatMap((path) => [
+          path,
+          'Bearer sk-acme',
+        ]),
+      );
+      expect(bodies).toEqual([
+        { ...note('up') },
+        expect.objectContaining({ model: 'up', messages: [{ role: 'user', content: 'Hi' }] }),
+        { model: 'up', lines: [{ by: 'user', text: 'Hi' }] },
+      ]);
+      expect(await call('/v1/notes', { lines: [] })).toMatchObject({
+        status: 400,
+        body: { failed: '`model` is required' },
+      });
+
+      const model = await ask(`${url}/v1/models/acme/notes`, { key: created.body.value });
+      expect(model.body.protocols.chat).toMatchObject([
+        { provider_protocol: 'notes', translated: true },
+      ]);
+      expect(model.body.protocols.chat[0].loses).toContain('seed');
+      const document = await ask(`${url}/openapi.json`, { key: created.body.value });
+      expect(document.body.paths['/v1/notes'].post.responses.default).toEqual({
+        $ref: '#/components/responses/NotesError',
+      });
+      expect(document.body.components.schemas.NotesError.properties).toHaveProperty('failed');
+    },
+  );
+
+  it(
+    verifies('extend.protocol', 'streams what is translated into a protocol that was added'),
+    async () => {
+      const frames = ['{"text":"No"}', '{"text":"ted"}', '{"end":true}'];
+      const { origin } = await serveVendor({
+        '/v1/notes': frames.map((data) => `data: ${data}\n\n`).join(''),
+      });
+      const { url, key } = await serve('streams', notesConfig(origin), { ACME_API_KEY: 'sk-acme' });
+      const created = await ask(`${url}/admin/v1/keys`, {
+        method: 'POST',
+        key,
+        body: { name: 'app' },
+      });
+      const stream = async (path: string, body: object): Promise<string> => {
+        const answer = await fetch(url + path, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${created.body.value}`,
+            'content-type': 'application/json',
+          },
+          body: JSON.stringify({ model: 'acme/notes', stream: true, ...body }),
+        });
+        return answer.text();
+      };
+      const said = await stream('/v1/chat/completions', {
+        messages: [{ role: 'user', content: 'Hi' }],
+      });
+      const texts = [...said.matchAll(/"content":"([^"]+)"/g)].map(([, text]) => text);
+      expect(texts.join('')).toBe('Noted');
+      expect(said).toContain('data: [DONE]');
+      const own = await stream('/v1/notes', { lines: [{ by: 'user', text: 'Hi' }] });
+      expect(own).toBe(frames.map((data) => `data: ${data}\n\n`).join(''));
     },
   );
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { formatDiagnostics } from '../../src/config/source/diagnostic.ts';
 import { loadConfig } from '../../src/config/read/load-config.ts';
-import { PROTOCOL_PATHS } from '../../src/core/protocol-id.ts';
+import { PROTOCOLS } from '../../src/protocols/registry.ts';
 import { markedBlocks } from './code-blocks.ts';
 import {
   errorsTable,
@@ -39,8 +39,8 @@ describe('docs', () => {
     const fresh = withGenerated(page, 'providers', providersTable());
     expect(fresh).toContain('`mock`');
     await expect(fresh).toMatchFileSnapshot(join(DOCS, 'providers.md'));
-    for (const [protocol, path] of Object.entries(PROTOCOL_PATHS)) {
-      expect(page).toContain(`${protocol} \`${path}\``);
+    for (const [id, { provider }] of Object.entries(PROTOCOLS)) {
+      expect(page).toContain(`${id} \`${provider.path}\``);
     }
   });
 

@@ -1,13 +1,13 @@
 import { GatewayError } from '../../src/core/errors.ts';
 import type { ErrorCode, GatewayErrorOptions } from '../../src/core/errors.ts';
 import type { RequestPeek, WireProtocol } from '../../src/protocols/protocol.ts';
-import { CODECS, lossesBetween } from '../../src/protocols/registry.ts';
-import { CLIENT_PROTOCOLS, SURFACES } from '../../src/server/routes/public-routes.ts';
-import type { Carrier } from '../../src/surfaces/carriers.ts';
+
 import { errorBody } from '../../src/surfaces/envelopes.ts';
-import type { Envelope } from '../../src/surfaces/envelopes.ts';
-import { FAMILIES, toFamilyError } from '../../src/surfaces/family.ts';
+import type { Carrier, EnvelopeName, Family } from '../../src/protocols/family.ts';
+import { toFamilyError } from '../../src/surfaces/family-error.ts';
 import { table } from './table.ts';
+import { CLIENT_PROTOCOLS, CODECS, lossesBetween } from '../protocols/spoken.ts';
+import { FAMILIES, SURFACES } from '../server/surfaces.ts';
 
 /** What the pages say of the protocols, computed by the code that serves them. */
 const NAMES = Object.keys(FAMILIES) as (keyof typeof FAMILIES)[];
@@ -34,6 +34,9 @@ const BASES: Record<keyof typeof FAMILIES, string> = {
   videos: 'ADDRESS/v1',
 };
 
+const nameOf = ({ envelope }: Family): string =>
+  typeof envelope === 'object' ? envelope.name : envelope;
+
 /** Each family: where it is, where its key is read and what its errors look like. */
 export function familiesTable(): string {
   const rows = NAMES.map((name) => {
@@ -43,12 +46,12 @@ export function familiesTable(): string {
     );
     const keys = family.carriers.map((carrier) => CARRIERS[carrier]).join(', then ');
     const shown = paths.map((path) => path.replace('/**', '/{model}:{method}'));
-    return [name, codes(shown), code(BASES[name]), keys, family.envelope];
+    return [name, codes(shown), code(BASES[name]), keys, nameOf(family)];
   });
   return table([['Family', '`POST`', 'Base address of the client', 'Key', 'Errors'], ...rows]);
 }
 
-const ENVELOPES: readonly Envelope[] = ['chat', 'messages', 'google', 'flat'];
+const ENVELOPES: readonly EnvelopeName[] = ['chat', 'messages', 'google', 'flat'];
 
 /** The shapes of error bodies, by example. */
 export function errorsTable(): string {

@@ -1,10 +1,11 @@
 import { runInference } from '../../src/inference/run-inference.ts';
-import type { Protocol } from '../../src/core/protocol-id.ts';
+import type { Protocol } from '../../src/protocols/registry.ts';
 import type { Route } from '../../src/routing/catalog.ts';
-import { CLIENT_PROTOCOLS } from '../../src/server/routes/public-routes.ts';
+
 import { fakeAccount, fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
 import { inferenceBench } from '../support/inference.ts';
 import { principal } from '../usage/usage-fixtures.ts';
+import { CLIENT_PROTOCOLS } from '../protocols/spoken.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 export const PRICING = { input: 100, output: 200 };

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { CODECS } from '../../src/protocols/registry.ts';
+
 import { NO_ANSWER_BODIES, NO_ANSWER_STREAMS } from '../fixtures/wire/odd-streams.ts';
 import { WIRES } from '../fixtures/wire/recorded.ts';
 import type { Recorded } from '../fixtures/wire/recorded.ts';
 import { verifies } from '../requirements.ts';
 import { ask, PRICING } from './asking.ts';
 import type { Asked } from './asking.ts';
+import { CODECS } from '../protocols/spoken.ts';
 
 const FAMILIES = CODECS.map(({ id }) => id as Recorded);
 const DISCARDED = {

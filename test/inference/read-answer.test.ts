@@ -3,8 +3,9 @@ import { readAnswer } from '../../src/inference/read-answer.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
 import { embeddings } from '../../src/protocols/embeddings/embeddings.ts';
 import type { Answer, Wire } from '../../src/protocols/protocol.ts';
-import { wireTo } from '../../src/protocols/registry.ts';
+
 import { verifies } from '../requirements.ts';
+import { wireTo } from '../protocols/spoken.ts';
 
 const CHOICES = [
   { index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' },

@@ -4,7 +4,6 @@ import { runInference } from '../../src/inference/run-inference.ts';
 import type { Route } from '../../src/routing/catalog.ts';
 import { StoreError } from '../../src/store/store.ts';
 import type { CallResult, InferenceRequest } from '../../src/inference/types.ts';
-import { chat } from '../../src/protocols/chat/chat.ts';
 import type { WireProtocol } from '../../src/protocols/protocol.ts';
 import { UpstreamError } from '../../src/upstream/transport.ts';
 import { verifies } from '../requirements.ts';
@@ -12,6 +11,9 @@ import { fakeAccount, fakeCatalog, fakeModel, fakeRoute } from '../support/catal
 import { chatBody, chunk, COMPLETION } from '../support/chat.ts';
 import { inferenceBench } from '../support/inference.ts';
 import type { SentCall } from '../support/inference.ts';
+import { SPOKEN } from '../protocols/spoken.ts';
+
+const { chat } = SPOKEN.wires;
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 

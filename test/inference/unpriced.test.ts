@@ -4,12 +4,13 @@ import type { CallResult } from '../../src/inference/types.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
 import type { Route } from '../../src/routing/catalog.ts';
 import { UpstreamError } from '../../src/upstream/transport.ts';
-import { FAMILIES, toFamilyError } from '../../src/surfaces/family.ts';
+import { toFamilyError } from '../../src/surfaces/family-error.ts';
 import { verifies } from '../requirements.ts';
 import { fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
 import { chatBody, COMPLETION } from '../support/chat.ts';
 import { inferenceBench } from '../support/inference.ts';
 import { principal } from '../usage/usage-fixtures.ts';
+import { FAMILIES } from '../server/surfaces.ts';
 
 interface Setup {
   family?: keyof typeof FAMILIES;

@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import type { StreamReader, WireProtocol } from '../../src/protocols/protocol.ts';
-import { wireTo } from '../../src/protocols/registry.ts';
-import { CLIENT_PROTOCOLS } from '../../src/server/routes/public-routes.ts';
+
 import { verifies } from '../requirements.ts';
 import { ANSWER, fakePeek } from '../support/protocols.ts';
+import { CLIENT_PROTOCOLS, wireTo } from './spoken.ts';
 
 const EMPTY = [': comment', 'event: ping', 'id: 7', 'retry: 10', 'data:', 'data:  ', ':'];
 

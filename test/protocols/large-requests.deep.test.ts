@@ -1,13 +1,14 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import type { Protocol } from '../../src/core/protocol-id.ts';
+import type { Protocol } from '../../src/protocols/registry.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
 import { CallIds } from '../../src/protocols/generate-content/codec/call-ids.ts';
 import { generateContent } from '../../src/protocols/generate-content/generate-content.ts';
 import { messages as messagesProtocol } from '../../src/protocols/messages/messages.ts';
 import type { WireProtocol } from '../../src/protocols/protocol.ts';
-import { wireTo } from '../../src/protocols/registry.ts';
+
 import { responses } from '../../src/protocols/responses/responses.ts';
+import { wireTo } from './spoken.ts';
 
 /** Pieces of the small request; the large one has four times as many. */
 const FEW = 5_000;

@@ -2,14 +2,15 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import type { CanonicalAnswer } from '../../src/protocols/canonical/canonical.ts';
 import type { CanonicalCodec } from '../../src/protocols/canonical/codec.ts';
-import type { Protocol } from '../../src/core/protocol-id.ts';
-import { CODECS } from '../../src/protocols/registry.ts';
+import type { Protocol } from '../../src/protocols/registry.ts';
+
 import * as odd from '../fixtures/wire/odd-streams.ts';
 import { fromSignatureText, TOKEN_MARK } from '../../src/protocols/canonical/reasoning-token.ts';
 import { verifies } from '../requirements.ts';
 import { collectAnswer, framesOf } from './codec-laws.ts';
 import { replayChunks } from './replaying.ts';
 import type { Replayed } from './replaying.ts';
+import { CODECS } from './spoken.ts';
 
 /** What a client gets of a provider's stream, which is the same when its bytes come in small pieces. */
 function replay(replayed: Replayed, stream: string) {

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
-import type { Protocol } from '../../src/core/protocol-id.ts';
+import type { Protocol } from '../../src/protocols/registry.ts';
 import type { StreamReader } from '../../src/protocols/protocol.ts';
-import { wireTo } from '../../src/protocols/registry.ts';
-import { CLIENT_PROTOCOLS } from '../../src/server/routes/public-routes.ts';
+
 import { ANSWER, fakePeek } from '../support/protocols.ts';
+import { CLIENT_PROTOCOLS, wireTo } from './spoken.ts';
 
 export interface Replayed {
   client: Protocol;

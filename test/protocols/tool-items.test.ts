@@ -1,11 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import { wireTo } from '../../src/protocols/registry.ts';
+
 import { atOnce } from '../support/protocols.ts';
 import { verifies } from '../requirements.ts';
 import { formatSse } from '../../src/core/sse/frame.ts';
 import { peekOf, rowOf, translate } from './translating.ts';
 import type { Spoken } from './translating.ts';
+import { wireTo } from './spoken.ts';
 
 const PATCH = '*** Begin Patch\n"quoted"\n';
 const GRAMMAR = { syntax: 'lark', definition: 'start: "x"' };

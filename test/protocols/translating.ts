@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer';
 import type { RequestPeek } from '../../src/protocols/protocol.ts';
-import { wireTo } from '../../src/protocols/registry.ts';
+
 import { encodeOptions } from '../support/protocols.ts';
 import { ROWS } from './translation-rows.ts';
 import type { TranslationRow } from './translation-rows.ts';
+import { wireTo } from './spoken.ts';
 
 export const CLIENTS = ['chat', 'responses', 'messages', 'generate-content'] as const;
 export type Spoken = (typeof CLIENTS)[number];

@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import type { Protocol } from '../../src/core/protocol-id.ts';
+import type { Protocol } from '../../src/protocols/registry.ts';
 import type { CanonicalCodec } from '../../src/protocols/canonical/codec.ts';
 import type { ReasoningPart } from '../../src/protocols/canonical/canonical.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
@@ -7,8 +7,9 @@ import { generateContent } from '../../src/protocols/generate-content/generate-c
 import { messages } from '../../src/protocols/messages/messages.ts';
 import type { Feature } from '../../src/protocols/features.ts';
 import type { RequestAddress, RequestPeek, WireProtocol } from '../../src/protocols/protocol.ts';
-import { CODECS } from '../../src/protocols/registry.ts';
+
 import { responses } from '../../src/protocols/responses/responses.ts';
+import { CODECS } from './spoken.ts';
 
 /** What the tests of translation know of one protocol. */
 export interface TranslationRow {

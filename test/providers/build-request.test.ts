@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Protocol } from '../../src/core/protocol-id.ts';
+import type { Protocol } from '../../src/protocols/registry.ts';
 import type { ProviderAccount } from '../../src/providers/account.ts';
 import { buildUpstreamRequest } from '../../src/providers/build-request.ts';
 import type { UpstreamRequestOptions } from '../../src/providers/build-request.ts';

@@ -18,6 +18,7 @@ import { mock } from '../../src/providers/mock/mock.ts';
 import { Crash } from './fake-log.ts';
 import type { FakeSession } from './fake-log.ts';
 import { fakeServers } from './fake-servers.ts';
+import { SPOKEN } from '../protocols/spoken.ts';
 
 export type Rules = NonNullable<CassetteInput['rules']>;
 
@@ -101,6 +102,7 @@ export function loopBench(options: BenchOptions = {}) {
   const held = { count: 0 };
   const bugs: unknown[] = [];
   const model = createModelCaller({
+    spoken: SPOKEN,
     inference: { ...deps, transportFor: () => transport, ledger },
     catalog: () => catalog,
     async admit(payer) {

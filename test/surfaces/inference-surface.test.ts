@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { createIdSource } from '../../src/core/ids.ts';
 import { createSpools } from '../../src/core/memory/spool.ts';
-import { chatSurface } from '../../src/surfaces/chat.ts';
+import type { InferenceSurface } from '../../src/protocols/surface.ts';
 import type { HttpExchange } from '../../src/surfaces/http-exchange.ts';
 import { createInferenceHandler } from '../../src/surfaces/inference-surface.ts';
 import type { Principal } from '../../src/usage/principal.ts';
@@ -12,7 +12,10 @@ import { bodySource } from '../support/body-intake.ts';
 import { fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
 import { chatBody, chunk } from '../support/chat.ts';
 import { inferenceBench } from '../support/inference.ts';
+import { SPOKEN } from '../protocols/spoken.ts';
 import { BODY_VALUES } from '../support/value-bounds.ts';
+
+const CHAT = SPOKEN.surfaces[0] as InferenceSurface;
 
 const PRINCIPAL: Principal = {
   keyId: 'key_1',
@@ -32,7 +35,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 function setup(durable: Promise<void>) {
   const bench = inferenceBench({ durable });
   let inFlight = 0;
-  const handle = createInferenceHandler(chatSurface, {
+  const handle = createInferenceHandler(CHAT, {
     inference: bench.deps,
     catalog: () => fakeCatalog(fakeModel('acme/fast', [fakeRoute('a')])),
     maxBodyBytes: 10_000,
@@ -63,7 +66,7 @@ function setup(durable: Promise<void>) {
     request,
     response: response as unknown as ServerResponse,
     intake: bodySource(request, response as unknown as ServerResponse).intake,
-    path: chatSurface.paths[0] ?? '',
+    path: CHAT.paths[0] ?? '',
     search: '',
   };
   const leave = (): void => {

@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import { chat } from '../../src/protocols/chat/chat.ts';
-import { generateContent } from '../../src/protocols/generate-content/generate-content.ts';
-import { messages } from '../../src/protocols/messages/messages.ts';
 import { routeCapabilities, servedProtocols } from '../../src/surfaces/model-protocols.ts';
 import { fakeModel, fakeRoute } from '../support/catalog.ts';
+import { SPOKEN } from '../protocols/spoken.ts';
 
+const { chat, messages, 'generate-content': generateContent } = SPOKEN.wires;
 const CLIENTS = [chat, messages, generateContent];
 
 it('a model tells in which protocols it can be called, and what is lost in each', () => {
@@ -41,7 +40,7 @@ it('a model tells what the upstream model of each route takes, in the words of i
     }),
     fakeRoute('b', { protocols: new Set(['images']) }),
   ]);
-  const [first, second] = routeCapabilities(model);
+  const [first, second] = routeCapabilities(model, CLIENTS);
   expect(first?.capabilities.messages).toMatchObject({ thinking: 'adaptive', tool_id_length: 20 });
   expect(Object.keys(first?.capabilities ?? {})).toEqual(['chat', 'messages']);
   expect(second).toEqual({ capabilities: {} });

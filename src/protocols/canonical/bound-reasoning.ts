@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import { collectSteps } from '../../core/in-turns.ts';
 import type { Steps } from '../../core/in-turns.ts';
-import type { Protocol } from '../../core/protocol-id.ts';
+import { PROTOCOLS } from '../registry.ts';
 import type { CanonicalRequest, Part, Signature } from './canonical.ts';
-
-/** Reasoning of these can be read by the account that made it and by no other of the same vendor. */
-const BOUND: ReadonlySet<Protocol> = new Set(['responses']);
 
 /** The signature with the account that can read it, where only one can. */
 export function bindSignature(signature: Signature, account: string): Signature {
-  return BOUND.has(signature.origin) ? { ...signature, account: tagOf(account) } : signature;
+  const { bindsReasoning } = PROTOCOLS[signature.origin];
+  return bindsReasoning ? { ...signature, account: tagOf(account) } : signature;
 }
 
 /** An answer's part with its signature bound. */

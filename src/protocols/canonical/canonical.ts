@@ -1,5 +1,5 @@
 import type { RawJson } from '../../core/json/raw.ts';
-import type { Protocol } from '../../core/protocol-id.ts';
+import type { Protocol } from '../registry.ts';
 import type { Usage } from '../../core/usage.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { Steps } from '../../core/in-turns.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
-import type { Protocol } from '../../core/protocol-id.ts';
+import type { Protocol } from '../registry.ts';
 import type { SseFrame } from '../../core/sse/frame.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { Capabilities } from '../capabilities/capabilities.ts';

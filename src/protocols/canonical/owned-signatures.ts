@@ -1,4 +1,4 @@
-import type { Protocol } from '../../core/protocol-id.ts';
+import type { Protocol } from '../registry.ts';
 import type { AnswerEvent } from './stream.ts';
 import type { Part } from './canonical.ts';
 

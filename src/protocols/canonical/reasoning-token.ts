@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { PROTOCOLS } from '../../core/protocol-id.ts';
-import type { Protocol } from '../../core/protocol-id.ts';
+import { PROTOCOL_IDS } from '../registry.ts';
+import type { Protocol } from '../registry.ts';
 import { isJson } from '../../core/json/scan-text.ts';
 import type { Signature } from './canonical.ts';
 
@@ -41,6 +41,6 @@ function readToken(text: string): Signature | undefined {
     unknown,
     unknown,
   ];
-  if (!PROTOCOLS.includes(origin) || typeof value !== 'string') return undefined;
+  if (!PROTOCOL_IDS.includes(origin) || typeof value !== 'string') return undefined;
   return { origin, value, ...(typeof account === 'string' ? { account } : {}) };
 }

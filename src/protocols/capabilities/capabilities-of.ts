@@ -1,4 +1,4 @@
-import type { Protocol } from '../../core/protocol-id.ts';
+import type { Protocol } from '../registry.ts';
 import type { Capabilities, Rule } from './capabilities.ts';
 import { RULES } from './rules.ts';
 import { toVersion, versionFinder } from './version-of.ts';

@@ -1,6 +1,6 @@
 import { collectSteps } from '../../core/in-turns.ts';
 import type { Steps } from '../../core/in-turns.ts';
-import type { Protocol } from '../../core/protocol-id.ts';
+import type { Protocol } from '../registry.ts';
 import type { CanonicalRequest, OpaquePart, Part, Tool, Turn } from '../canonical/canonical.ts';
 
 type Fitted = Pick<CanonicalRequest, 'turns' | 'tools'>;

@@ -1,7 +1,7 @@
 import type { Steps } from '../../core/in-turns.ts';
 import type { RequestTarget } from '../canonical/codec.ts';
 import type { CanonicalRequest } from '../canonical/canonical.ts';
-import type { Protocol } from '../../core/protocol-id.ts';
+import type { Protocol } from '../registry.ts';
 import type { Feature } from '../features.ts';
 import { capabilitiesOf } from './capabilities-of.ts';
 import { fitDocuments } from './fit-documents.ts';

@@ -16,6 +16,7 @@ const TOKENS_PER_MEDIA = 258;
  */
 export const countTokens: WireProtocol = {
   id: 'generate-content',
+  bareNames: true,
   peek(source, address) {
     const peek = peekGenerateContent(source, address);
     const inner = pickFields(peek.json, ['generateContentRequest']);

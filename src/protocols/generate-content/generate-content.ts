@@ -7,10 +7,22 @@ import {
   isArrayStream,
   peekGenerateContent,
 } from './generate-content-request.ts';
+import { rename, replace, withType } from '../media/write-media.ts';
+import type { MediaWriter } from '../media/write-media.ts';
 import { createGenerateContentStream } from './generate-content-stream.ts';
 
 const BLANK = Buffer.from('\n');
 const COMMENT = Buffer.from(': keep-alive\n\n');
+
+/** Turns `fileData` into `inlineData`, or its URI into a link. */
+const writeMedia: MediaWriter = (spot, { mediaType, data, link }) => {
+  const { name, around } = spot;
+  if (name !== 'fileUri' && name !== 'file_uri') return undefined;
+  if (data !== undefined)
+    return [...rename(around, 'inlineData'), replace(around, { mimeType: mediaType, data })];
+  const member = name === 'fileUri' ? 'mimeType' : 'mime_type';
+  return [withType(spot, { value: link, member, mediaType })];
+};
 
 /** Generate-content (contract: Generate-content protocol). */
 export const generateContent: WireProtocol & StreamCodec = {
@@ -24,4 +36,6 @@ export const generateContent: WireProtocol & StreamCodec = {
   keepAlive: (peek) => (isArrayStream(peek) ? BLANK : COMMENT),
   translatesTo: ['responses', 'messages', 'chat'],
   translatedWhenMapped: true,
+  bareNames: true,
+  writeMedia,
 };

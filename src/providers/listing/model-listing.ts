@@ -1,4 +1,4 @@
-import type { Protocol } from '../../core/protocol-id.ts';
+import type { Protocol } from '../../protocols/registry.ts';
 
 /** The endpoint at which a provider lists its models, as data. */
 export interface ModelListing {

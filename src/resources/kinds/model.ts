@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PROTOCOLS } from '../../core/protocol-id.ts';
+import { PROTOCOL_IDS } from '../../protocols/registry.ts';
 import { THINKING_FORMS } from '../../protocols/capabilities/capabilities.ts';
 import type { Capabilities } from '../../protocols/capabilities/capabilities.ts';
 import { EFFORTS } from '../../protocols/capabilities/efforts.ts';
@@ -85,7 +85,7 @@ const route = z.object({
       "The provider's own name of the model; default: what follows the first / of the name.",
     ),
   protocols: z
-    .array(z.enum(PROTOCOLS))
+    .array(z.enum(PROTOCOL_IDS))
     .nullable()
     .default(null)
     .describe('Wire formats; default: all it speaks.'),

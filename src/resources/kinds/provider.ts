@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PROTOCOLS } from '../../core/protocol-id.ts';
+import { PROTOCOL_IDS } from '../../protocols/registry.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import { parseCassette } from '../../providers/mock/tape/cassette.ts';
 import { checkClientCertificate, CLIENT_KEY } from '../../providers/read-tls.ts';
@@ -11,7 +11,7 @@ import { connections, labels, name, timeouts } from '../fields/fields.ts';
 import type { Body } from '../fields/parse-body.ts';
 import { signalOf } from '../fields/secret-path.ts';
 
-const protocol = z.enum(PROTOCOLS);
+const protocol = z.enum(PROTOCOL_IDS);
 const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, 'not a header name');
 
 const auth = z.discriminatedUnion('type', [

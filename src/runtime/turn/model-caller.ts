@@ -11,7 +11,7 @@ import type { PipeableBody } from '../../inference/types.ts';
 import { UNKNOWN } from '../../protocols/capabilities/capabilities-of.ts';
 import type { CanonicalRequest, Part, Stop } from '../../protocols/canonical/canonical.ts';
 import { messagesCodec } from '../../protocols/messages/codec/messages-codec.ts';
-import { messages } from '../../protocols/messages/messages.ts';
+import type { SpokenProtocols } from '../../protocols/load-protocols.ts';
 import type { WireProtocol } from '../../protocols/protocol.ts';
 import { translateBetween } from '../../protocols/canonical/translate.ts';
 import type { Catalog } from '../../routing/catalog.ts';
@@ -73,13 +73,14 @@ export class ModelCallError extends Error {
  * Messages as Agents speak it: an Agent knows no more than a logical name, so its request is fitted to
  * the upstream model of each route in turn, also where the provider speaks Messages itself.
  */
-const AGENT_MESSAGES: WireProtocol = {
+const toAgentProtocol = (messages: WireProtocol): WireProtocol => ({
   ...messages,
   encode: translateBetween(messagesCodec, messagesCodec).encode,
-};
+});
 
 export interface ModelCallerDeps {
   inference: InferenceDeps;
+  spoken: Pick<SpokenProtocols, 'wires'>;
   catalog(): Catalog;
   /** Lets the payer's call in as the gate does; throws its `GatewayError`. The caller calls `leave`. */
   admit(payer: PayingKey): Promise<Admitted>;
@@ -98,6 +99,7 @@ const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
  * under the surface `session`, in the protocol that carries most of what agents say.
  */
 export function createModelCaller(deps: ModelCallerDeps): ModelCaller {
+  const protocol = toAgentProtocol(deps.spoken.wires.messages);
   return {
     roomOf(model) {
       const { contextWindow = DEFAULT_WINDOW, maxOutputTokens } =
@@ -118,7 +120,7 @@ export function createModelCaller(deps: ModelCallerDeps): ModelCaller {
         const { principal, leave } = await deps.admit(question.payer);
         try {
           await deps.inference.ledger.checkFunds(principal);
-          const body = await open({ ...question, signal }, principal, deps);
+          const body = await open({ ...question, signal }, principal, { ...deps, protocol });
           await read(body, draft, signal);
         } finally {
           leave();
@@ -136,7 +138,7 @@ export function createModelCaller(deps: ModelCallerDeps): ModelCaller {
 async function open(
   { model, request, origin, signal }: ModelQuestion,
   principal: Admitted['principal'],
-  { inference, catalog, ids }: ModelCallerDeps,
+  { inference, catalog, ids, protocol }: ModelCallerDeps & { protocol: WireProtocol },
 ): Promise<PipeableBody> {
   const { clock, defaultMaxTokens } = inference;
   const snapshot = catalog();
@@ -154,7 +156,7 @@ async function open(
       at: clock.now(),
       startedAt: clock.monotonic(),
       surface: 'session',
-      protocol: AGENT_MESSAGES,
+      protocol,
       principal,
       catalog: snapshot,
       body: Buffer.from(stringifyWithRaw(value)),

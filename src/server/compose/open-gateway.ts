@@ -12,6 +12,7 @@ import { createJobs } from '../../jobs/create-jobs.ts';
 import type { Liveness } from '../../core/liveness.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { MailTarget } from '../../alerts/send-mail.ts';
+import { loadProtocols } from '../../protocols/load-protocols.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 import { TRIGGER_JOB } from '../../scheduler/job-kinds.ts';
 import { TURN_JOB } from '../../sessions/log/job-kinds.ts';
@@ -55,7 +56,7 @@ import { openRuns } from './open-runs.ts';
 import { openSchedules } from './open-schedules.ts';
 import { openUsage } from './open-usage.ts';
 import type { LiveUsage } from './open-usage.ts';
-import { CLIENT_PROTOCOLS, publicRoutes } from '../routes/public-routes.ts';
+import { publicRoutes } from '../routes/public-routes.ts';
 import { reasonOf } from './reason-of.ts';
 import { reportStore, tellFailure } from './report-store.ts';
 import type { Programs } from './resolve-programs.ts';
@@ -146,7 +147,7 @@ async function compose(
   const usage = await openUsage(raw, options);
   const { store, liveness } = usage;
   const condition = { draining: false, reloadError: null as string | null };
-  const shared = sharedParts(store, options, { resources, usage });
+  const shared = await sharedParts(store, options, { resources, usage });
   const onBug = reportTo(options.log);
   const alerts = new LateAlerts();
   const heard = { ...usage, hasher: resources.hasher, alerts, onBug };
@@ -162,7 +163,7 @@ async function compose(
   const schedules = openSchedules({ ...options, ...serving, alerts, agents: agents.agents });
   const runs = openRuns({ ...options, ...serving, resources });
   const listing = await openListing(store, { ...options, ...deps, jobs, ...resources });
-  const known = { health: deps.health, active: deps.active, protocols: CLIENT_PROTOCOLS };
+  const known = { health: deps.health, active: deps.active, protocols: shared.spoken.clients };
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
   const routes = [
     ...healthRoutes({ store, clock, condition: told }),
@@ -241,7 +242,7 @@ function backgroundWork(
 
 interface AppParts {
   readonly store: Store;
-  readonly shared: ReturnType<typeof sharedParts>;
+  readonly shared: Awaited<ReturnType<typeof sharedParts>>;
   readonly bodies: ByteBudget;
   readonly options: GatewayOptions;
   readonly workers: CallWorkers;
@@ -286,7 +287,7 @@ function openFront(deps: ConsoleDeps, config: ServerConfig): Front | undefined {
 }
 
 /** Parts that nearly everything that is served needs. */
-function sharedParts(
+async function sharedParts(
   store: Store,
   { clock, config, ids, log, ssoSettings: settings, proxies }: GatewayOptions,
   { resources, usage }: { resources: LiveResources; usage: LiveUsage },
@@ -297,6 +298,7 @@ function sharedParts(
   return {
     store,
     repository: resources.repository,
+    spoken: await loadProtocols(),
     usage: config.usage,
     publicUrl: config.publicUrl ?? undefined,
     resourceXApiKey: config.compat.resourceXApiKey,

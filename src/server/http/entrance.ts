@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answerExchange } from '../../surfaces/http-exchange.ts';
 import type { Arrival, ExchangeDeps, Handler } from '../../surfaces/http-exchange.ts';
-import type { Envelope } from '../../surfaces/envelopes.ts';
+import type { Envelope } from '../../protocols/family.ts';
 import { shield } from './routes.ts';
 import type { RoutesOptions } from './routes.ts';
 import { failOutgoing, sendOutgoing } from './send-outgoing.ts';

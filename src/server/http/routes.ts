@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { H3 } from 'h3';
 import type { H3Event } from 'h3';
 import { GatewayError } from '../../core/errors.ts';
-import type { Envelope } from '../../surfaces/envelopes.ts';
+import type { Envelope } from '../../protocols/family.ts';
 import { answerExchange } from '../../surfaces/http-exchange.ts';
 import type { ExchangeDeps, Handler } from '../../surfaces/http-exchange.ts';
 import type { Cors } from './cors.ts';

@@ -1,6 +1,6 @@
 import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
 import type { OrganizationApi } from '../../resources/store/organization-api.ts';
-import type { Envelope } from '../../surfaces/envelopes.ts';
+import type { Envelope, EnvelopeName } from '../../protocols/family.ts';
 import { ADMIN_OPERATIONS } from './admin-operations.ts';
 import { OPERATIONS, WILDCARDS } from './operations.ts';
 import type { OperationDoc } from './operations.ts';
@@ -98,6 +98,7 @@ export function describeApi(
     .flatMap((route) =>
       namesOf(route).map((key) => served(key, route.envelope, part.operations[key])),
     );
+  const errors = errorSchemas(others);
   return {
     openapi: '3.1.0',
     info: {
@@ -112,9 +113,9 @@ export function describeApi(
       schemas: {
         ...SCHEMAS,
         ...Object.assign({}, ...kinds.map(({ schemas }) => schemas)),
-        ...errorSchemas(),
+        ...errors,
       },
-      responses: errorResponses(),
+      responses: errorResponses(Object.keys(errors)),
       securitySchemes: SECURITY,
     },
   };
@@ -157,6 +158,7 @@ function toOperation({ method, path, envelope, doc }: Served, topic: number): Op
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameter(name, 'path'));
   const takesBody = body !== undefined && method !== 'GET' && method !== 'DELETE';
   const named = method === 'POST' ? [parameter('Idempotency-Key', 'header')] : [];
+  const security = typeof envelope === 'object' ? undefined : FAMILY_SECURITY[envelope];
   const parameters = [...inPath, ...query.map((name) => parameter(name, 'query')), ...named];
   return {
     operationId: toOperationId(method, path),
@@ -169,7 +171,7 @@ function toOperation({ method, path, envelope, doc }: Served, topic: number): Op
         content: Object.fromEntries(MEDIA[takes].map((type) => [type, { schema: body }])),
       },
     }),
-    ...(FAMILY_SECURITY[envelope] && { security: FAMILY_SECURITY[envelope] }),
+    ...(security && { security }),
     responses: {
       ...Object.fromEntries(
         [status].flat().map((one) => [one, { description: 'Success', ...contentOf(doc) }]),
@@ -203,20 +205,23 @@ function toOperationId(method: string, path: string): string {
   return `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')}`;
 }
 
-function errorSchemas(): Record<string, JsonSchema> {
-  const entries = Object.entries(ERROR_SCHEMAS) as [Envelope, JsonSchema][];
-  return Object.fromEntries(entries.map(([envelope, schema]) => [errorName(envelope), schema]));
+/** Schemas of error bodies, with those that the protocols of operations have of their own. */
+function errorSchemas(operations: readonly Served[]): Record<string, JsonSchema> {
+  const shared = Object.entries(ERROR_SCHEMAS) as [EnvelopeName, JsonSchema][];
+  const own = operations.flatMap(({ envelope }) =>
+    typeof envelope === 'object' ? [[envelope, envelope.schema] as const] : [],
+  );
+  return Object.fromEntries(
+    [...shared, ...own].map(([envelope, schema]) => [errorName(envelope), schema]),
+  );
 }
 
 const RPC_ERROR = 'JsonRpcError';
 
 /** Responses of the checks before a family, which are flat on most of them (contract: Errors). */
-function errorResponses(): Record<string, object> {
+function errorResponses(names: readonly string[]): Record<string, object> {
   const flat = errorName('flat');
-  const families = (Object.keys(ERROR_SCHEMAS) as Envelope[]).map((envelope) => {
-    const name = errorName(envelope);
-    return [name, failure(...new Set([name, flat]))] as const;
-  });
+  const families = names.map((name) => [name, failure(...new Set([name, flat]))] as const);
   const rpc = failure('JsonRpcFailure', errorName('resource'), flat);
   return { ...Object.fromEntries(families), [RPC_ERROR]: rpc };
 }
@@ -234,7 +239,7 @@ const SECURITY = {
   keyQuery: { type: 'apiKey', in: 'query', name: 'key' },
 };
 
-const FAMILY_SECURITY: Partial<Record<Envelope, readonly object[]>> = {
+const FAMILY_SECURITY: Partial<Record<EnvelopeName, readonly object[]>> = {
   messages: [{ apiKeyHeader: [] }, { bearer: [] }],
   google: [{ nativeHeader: [] }, { bearer: [] }, { keyQuery: [] }],
 };

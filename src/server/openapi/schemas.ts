@@ -1,5 +1,5 @@
 import { ROLES } from '../../core/access.ts';
-import type { Envelope } from '../../surfaces/envelopes.ts';
+import type { Envelope, EnvelopeName } from '../../protocols/family.ts';
 
 /** A JSON Schema (draft 2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -306,7 +306,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
 };
 
 /** Failures in the shape of each family; those of the shared checks are flat on most (contract: Errors). */
-export const ERROR_SCHEMAS: Readonly<Record<Envelope, JsonSchema>> = {
+export const ERROR_SCHEMAS: Readonly<Record<EnvelopeName, JsonSchema>> = {
   flat: object({ error: text }),
   resource: object({ type: only('error'), error: object({ type: text, message: text }) }, ['type']),
   chat: object({ error: object({ message: text, type: text }) }),
@@ -315,5 +315,7 @@ export const ERROR_SCHEMAS: Readonly<Record<Envelope, JsonSchema>> = {
 };
 
 /** `FlatError`, `ResourceError` … */
-export const errorName = (envelope: Envelope): string =>
-  `${envelope.charAt(0).toUpperCase()}${envelope.slice(1)}Error`;
+export function errorName(envelope: Envelope): string {
+  const name = typeof envelope === 'object' ? envelope.name : envelope;
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}Error`;
+}

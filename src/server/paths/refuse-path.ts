@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../../core/errors.ts';
-import type { Envelope } from '../../surfaces/envelopes.ts';
+import type { Envelope } from '../../protocols/family.ts';
 import type { RouteSpec } from '../http/routes.ts';
 import { createPathFinder } from './find-meant-path.ts';
 import type { MeantPath } from './find-meant-path.ts';

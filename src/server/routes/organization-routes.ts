@@ -1,7 +1,7 @@
 import type { Use } from '../../core/access.ts';
 import type { OrganizationApi } from '../../resources/store/organization-api.ts';
 import type { Repository } from '../../resources/store/repository.ts';
-import type { Carrier } from '../../surfaces/carriers.ts';
+import type { Carrier } from '../../protocols/family.ts';
 import { readKey } from '../../surfaces/carriers.ts';
 import { admit } from '../../surfaces/gate.ts';
 import type { GateDeps } from '../../surfaces/gate.ts';

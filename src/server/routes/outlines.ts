@@ -1,5 +1,5 @@
 import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
-import type { Envelope } from '../../surfaces/envelopes.ts';
+import type { Envelope } from '../../protocols/family.ts';
 import { RUN_PATH, TASKS_PATH } from '../../tasks/task-paths.ts';
 import type { Method } from '../http/routes.ts';
 import type { RouteOutline } from './lazy-routes.ts';

@@ -3,8 +3,7 @@ import { GatewayError } from '../../core/errors.ts';
 import type { WireProtocol } from '../../protocols/protocol.ts';
 import type { Catalog } from '../../routing/catalog.ts';
 import type { NameStep } from '../../routing/name-rules.ts';
-import { readsBareNames } from '../../surfaces/generate-content.ts';
-import { resolveModel } from '../../surfaces/generate-content-path.ts';
+import { resolveBareName } from '../../surfaces/bare-names.ts';
 import { explainPlan } from '../../routing/explain-plan.ts';
 import type { PlanExplanation } from '../../routing/explain-plan.ts';
 import type { Health } from '../../routing/health.ts';
@@ -37,8 +36,8 @@ export function reportPlan(search: string, deps: PlanReportDeps): PlanReport {
   if (name === '')
     throw new GatewayError('invalid_request', { message: '`model` is required', param: 'model' });
   const catalog = deps.catalog();
-  const found = readsBareNames(protocol)
-    ? resolveModel(name, catalog)
+  const found = protocol.bareNames
+    ? resolveBareName(name, protocol.id, catalog)
     : { name, model: catalog.models.get(name) };
   if (!found?.model)
     throw new GatewayError('model_not_found', { message: unknown(name, catalog), param: 'model' });

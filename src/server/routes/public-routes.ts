@@ -1,22 +1,17 @@
-import type { WireProtocol } from '../../protocols/protocol.ts';
+import type { SpokenProtocols } from '../../protocols/load-protocols.ts';
+import type { InferenceSurface } from '../../protocols/surface.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 import type { Store } from '../../store/store.ts';
-import { chatSurface } from '../../surfaces/chat.ts';
-import { embeddingsSurface } from '../../surfaces/embeddings.ts';
-import { generateContentSurface } from '../../surfaces/generate-content.ts';
 import {
   createGoogleModelGet,
   createGoogleModelsList,
 } from '../../surfaces/generate-content-models.ts';
-import { imageEditsSurface, imagesSurface } from '../../surfaces/images.ts';
 import { createInferenceHandler } from '../../surfaces/inference-surface.ts';
-import type { InferenceSurface, SurfaceDeps } from '../../surfaces/inference-surface.ts';
+import type { SurfaceDeps } from '../../surfaces/inference-surface.ts';
 import { createInteractionGet } from '../../tasks/interactions/interaction-get.ts';
 import { interactionsSurface } from '../../tasks/interactions/interaction-task.ts';
-import { countTokensSurface, messagesSurface } from '../../surfaces/messages.ts';
 import { createSharedModels } from '../../surfaces/model-lists.ts';
 import { createPassthroughHandler, PASSTHROUGH_PATH } from '../../apis/passthrough-handlers.ts';
-import { responsesSurface } from '../../surfaces/responses.ts';
 import { trackersOf } from '../../tasks/open-tasks.ts';
 import type { openTasks } from '../../tasks/open-tasks.ts';
 import {
@@ -31,27 +26,13 @@ import type { PublicAddress } from '../../surfaces/client-origin.ts';
 import type { RouteSpec } from '../http/routes.ts';
 
 /** Every inference endpoint. */
-export const SURFACES: readonly InferenceSurface[] = [
-  chatSurface,
-  responsesSurface,
-  embeddingsSurface,
-  imagesSurface,
-  imageEditsSurface,
-  messagesSurface,
-  countTokensSurface,
-  generateContentSurface,
-  interactionsSurface,
-  videosSurface,
-  contentTasksSurface,
-];
-
-/** Protocols of clients; the first of several endpoints of one protocol stands for it. */
-export const CLIENT_PROTOCOLS: readonly WireProtocol[] = SURFACES.map(
-  ({ protocol }) => protocol,
-).filter(({ id }, index, all) => all.findIndex((one) => one.id === id) === index);
+export function surfacesOf({ surfaces }: SpokenProtocols): readonly InferenceSurface[] {
+  return [...surfaces, interactionsSurface, videosSurface, contentTasksSurface];
+}
 
 /** Parts that public endpoints need, those included whose work outlives the call. */
 export interface PublicDeps extends SurfaceDeps, PublicAddress {
+  readonly spoken: SpokenProtocols;
   readonly store: Store;
   repository: Repository;
   readonly tasks: ReturnType<typeof openTasks>;
@@ -67,7 +48,9 @@ export function publicRoutes(deps: PublicDeps): RouteSpec[] {
   const trackers = trackersOf(deps.tasks);
   return [
     ...catalogRoutes(deps),
-    ...SURFACES.flatMap((surface) => inferenceRoutes(surface, { ...deps, trackers })),
+    ...surfacesOf(deps.spoken).flatMap((surface) =>
+      inferenceRoutes(surface, { ...deps, trackers }),
+    ),
     ...interactionRoutes(interactions, deps),
     ...videoRoutes(videos, deps),
     ...apiRoutes(deps),
@@ -112,7 +95,7 @@ function apiRoutes(deps: PublicDeps): RouteSpec[] {
 }
 
 function catalogRoutes(surface: PublicDeps): RouteSpec[] {
-  const deps = { ...surface, protocols: CLIENT_PROTOCOLS };
+  const deps = { ...surface, protocols: surface.spoken.clients };
   const shared = createSharedModels(deps);
   const list = createGoogleModelsList(deps);
   const get = createGoogleModelGet(deps);

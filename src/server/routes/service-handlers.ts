@@ -15,7 +15,7 @@ import type { SentMessage } from '../../runtime/entry/service-runs.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import { readKey } from '../../surfaces/carriers.ts';
-import type { Carrier } from '../../surfaces/carriers.ts';
+import type { Carrier } from '../../protocols/family.ts';
 import { admit } from '../../surfaces/gate.ts';
 import type { GateDeps } from '../../surfaces/gate.ts';
 import { onceClosed } from '../../surfaces/http-exchange.ts';

@@ -18,7 +18,7 @@ import type { SessionEvent } from '../../sessions/log/session-event.ts';
 import type { AlsoChanged, MadeSession, Sessions } from '../../sessions/sessions.ts';
 import { createFrames, streamEvents } from '../../sessions/log/stream-events.ts';
 import type { ToFrame } from '../../sessions/log/stream-events.ts';
-import type { Carrier } from '../../surfaces/carriers.ts';
+import type { Carrier } from '../../protocols/family.ts';
 import { readKey } from '../../surfaces/carriers.ts';
 import { admit } from '../../surfaces/gate.ts';
 import type { GateDeps } from '../../surfaces/gate.ts';

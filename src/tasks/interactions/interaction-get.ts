@@ -3,7 +3,7 @@ import { GatewayError, toGatewayError } from '../../core/errors.ts';
 import { isRunning } from '../../protocols/interactions/interaction.ts';
 import type { Entry } from '../../store/store.ts';
 import { readKey } from '../../surfaces/carriers.ts';
-import { FAMILIES, toFamilyError } from '../../surfaces/family.ts';
+import { toFamilyError } from '../../surfaces/family-error.ts';
 import { admit } from '../../surfaces/gate.ts';
 import type { GateDeps, Need } from '../../surfaces/gate.ts';
 import { watchClient } from '../../surfaces/http-exchange.ts';
@@ -11,11 +11,11 @@ import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
 import type { Question } from '../task-family.ts';
 import { toNamed, toShown } from './interaction-record.ts';
 import type { InteractionRecord } from './interaction-record.ts';
-import { INCLUDE_INPUT } from './interaction-task.ts';
+import { INCLUDE_INPUT, interactionsSurface } from './interaction-task.ts';
 import type { InteractionService } from './interaction-task.ts';
 
 const CONTENT: Need = { scope: 'inference', use: 'content' };
-const FAMILY = FAMILIES.interactions;
+const { family: FAMILY } = interactionsSurface;
 const BELOW = /^\/v1(?:beta)?\/interactions\/([^/]+)$/;
 
 /**

@@ -11,8 +11,10 @@ import type { Interaction } from '../../protocols/interactions/interaction.ts';
 import { interactions } from '../../protocols/interactions/interactions.ts';
 import { measureOutput } from '../../protocols/interactions/interactions-output.ts';
 import { toInteractionUsage } from '../../protocols/interactions/interactions-usage.ts';
-import { FAMILIES, toFamilyError } from '../../surfaces/family.ts';
-import type { InferenceSurface } from '../../surfaces/inference-surface.ts';
+import { GOOGLE } from '../../protocols/family.ts';
+import type { Family } from '../../protocols/family.ts';
+import type { InferenceSurface } from '../../protocols/surface.ts';
+import { toFamilyError } from '../../surfaces/family-error.ts';
 import { costOf, estimateTokens } from '../../usage/spend/pricing.ts';
 import { isPriced } from '../../usage/usage.ts';
 import { PROVIDER_ID } from '../identity.ts';
@@ -32,11 +34,13 @@ const NOTHING = { usage: NO_USAGE, estimated: false, cost: 0 };
 /** Better forms take the place of worse ones. */
 const RANK = { none: 0, event: 1, lossy: 2, whole: 3 } as const;
 
+const FAMILY: Family = { ...GOOGLE, noRoute: 400, maySkipStreams: true };
+
 /** `POST /v1beta/interactions`, also under `/v1` (contract: Interactions protocol). */
 export const interactionsSurface: InferenceSurface = {
   name: 'interactions',
   paths: ['/v1beta/interactions', '/v1/interactions'],
-  family: FAMILIES.interactions,
+  family: FAMILY,
   protocol: interactions,
   repeatable: true,
 };
@@ -70,7 +74,7 @@ export const openInteractions = defineTask<InteractionRecord, SeenInteraction>({
   refusal({ status, headers, body }, route, now) {
     const answer = { status, headers, body: body.toString('utf8', 0, MAX_ERROR_BYTES) };
     const { error } = statusFailure(answer, route, now);
-    return toFamilyError(FAMILIES.interactions, error, [status]);
+    return toFamilyError(FAMILY, error, [status]);
   },
 });
 

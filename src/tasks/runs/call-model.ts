@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { toGatewayError } from '../../core/errors.ts';
-import type { Protocol } from '../../core/protocol-id.ts';
+import type { Protocol } from '../../protocols/registry.ts';
 import type { Usage } from '../../core/usage.ts';
 import { runInference } from '../../inference/run-inference.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
@@ -10,7 +10,7 @@ import type { Ledger, RequestOutcome } from '../../usage/ledger/ledger.ts';
 import type { RequestOrigin } from '../../usage/origin.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { knownCost } from '../../usage/usage.ts';
-import { toFamilyError } from '../../surfaces/family.ts';
+import { toFamilyError } from '../../surfaces/family-error.ts';
 import type { ModelCall } from './run-call.ts';
 import type { RunRecord } from './run-record.ts';
 import { signalClient } from '../../surfaces/signal-client.ts';

@@ -4,14 +4,8 @@ import { scanJson } from '../../core/json/json-document.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
 import { spliceJson } from '../../core/json/splice.ts';
 import type { RequestAddress } from '../../protocols/protocol.ts';
-import type { Model, ModelType } from '../../routing/catalog.ts';
-import { chatSurface } from '../../surfaces/chat.ts';
-import { embeddingsSurface } from '../../surfaces/embeddings.ts';
-import { generateContentSurface } from '../../surfaces/generate-content.ts';
-import { imagesSurface } from '../../surfaces/images.ts';
-import type { InferenceSurface } from '../../surfaces/inference-surface.ts';
-import { messagesSurface } from '../../surfaces/messages.ts';
-import { responsesSurface } from '../../surfaces/responses.ts';
+import type { InferenceSurface } from '../../protocols/surface.ts';
+import type { Model } from '../../routing/catalog.ts';
 import { contentTasksSurface, videosSurface } from '../videos/video-task.ts';
 
 /** A model call as the input of a run asks for it. */
@@ -22,14 +16,6 @@ export interface ModelCall {
   readonly address: RequestAddress;
 }
 
-/** Surfaces in order of preference, where a provider speaks several. */
-const LLM_SURFACES = [chatSurface, responsesSurface, messagesSurface, generateContentSurface];
-/** There is one endpoint for each of the other types. */
-const SURFACES: Partial<Record<ModelType, InferenceSurface>> = {
-  embedding: embeddingsSurface,
-  image: imagesSurface,
-  video: videosSurface,
-};
 /** Members that the gateway sets itself, or that a run has no use for. */
 const KEPT = ['model', 'stream'];
 
@@ -39,34 +25,44 @@ const KEPT = ['model', 'stream'];
  *
  * @throws GatewayError `invalid_request` with `param`; `model_unavailable` for a type without endpoint
  */
-export function toModelCall(model: Model, input: Buffer): ModelCall {
+export function toModelCall(
+  model: Model,
+  input: Buffer,
+  surfaces: readonly InferenceSurface[],
+): ModelCall {
   try {
-    return read(model, input);
+    return read(model, input, surfaces);
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || thrown.param === undefined) throw thrown;
     throw thrown.with({ param: `input.${thrown.param}` });
   }
 }
 
-function read(model: Model, input: Buffer): ModelCall {
+function read(model: Model, input: Buffer, surfaces: readonly InferenceSurface[]): ModelCall {
   const json = scanJson(input, KEPT);
   if (json.find('model')) throw refuse('model', 'is named beside the input');
   if ((json.get('stream') ?? false) !== false)
     throw refuse('stream', 'must be false: a run has one result');
-  const surface = surfaceOf(model, json);
-  const isInPath = surface === generateContentSurface;
-  const address = isInPath ? { model: model.id, operation: 'generateContent' } : {};
+  const surface = surfaceOf(model, json, surfaces);
+  const address = surface.addressOf?.(model.id);
   const name = { op: 'set', key: 'model', json: JSON.stringify(model.id) } as const;
-  const body = isInPath ? input : spliceJson(input, json.members, [name]);
+  const body = address ? input : spliceJson(input, json.members, [name]);
   surface.protocol.peek(body, address);
-  return { surface, body, address };
+  return { surface, body, address: address ?? {} };
 }
 
-function surfaceOf({ type, routes }: Model, input: JsonDocument): InferenceSurface {
+function surfaceOf(
+  { type, routes }: Model,
+  input: JsonDocument,
+  surfaces: readonly InferenceSurface[],
+): InferenceSurface {
   if (type === 'video' && input.kindOf('content') === 'array') return contentTasksSurface;
   const spoken = routes[0]?.protocols;
-  const native = LLM_SURFACES.find(({ protocol }) => spoken?.has(protocol.id));
-  const surface = type === 'llm' ? (native ?? chatSurface) : SURFACES[type];
+  const translated = surfaces.filter(({ protocol }) => protocol.translations);
+  const surface =
+    type === 'llm'
+      ? (translated.find(({ protocol }) => spoken?.has(protocol.id)) ?? translated[0])
+      : [...surfaces, videosSurface].find(({ modelType }) => modelType === type);
   if (surface) return surface;
   const message = `models of the type ${type} cannot be run`;
   throw new GatewayError('model_unavailable', { message });

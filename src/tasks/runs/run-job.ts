@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/errors.ts';
 import { toPublicMessage } from '../../core/redact.ts';
 import type { Sealer } from '../../core/seal.ts';
 import type { JobHandler, JobResult } from '../../jobs/jobs.ts';
+import type { SpokenProtocols } from '../../protocols/load-protocols.ts';
 import type { Catalog } from '../../routing/catalog.ts';
 import { StoreError } from '../../store/store.ts';
 import type { Store } from '../../store/store.ts';
@@ -36,6 +37,7 @@ const MAX_TRIES = 5;
 const TRY_AGAIN_MS = 500;
 
 export interface RunJobDeps extends ModelDeps {
+  readonly spoken: Pick<SpokenProtocols, 'surfaces'>;
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
@@ -130,7 +132,14 @@ async function call(
     const question = { ...asked, principal, origin, vendor: name, signal, id, surface: 'run' };
     return { isVideo: false, done: toApiResult(await deps.apis.call(question)) };
   }
-  const question = { id, call: toModelCall(model, input), principal, origin, catalog, signal };
+  const question = {
+    id,
+    call: toModelCall(model, input, deps.spoken.surfaces),
+    principal,
+    origin,
+    catalog,
+    signal,
+  };
   return { isVideo: model.type === 'video', done: await callModel(question, deps) };
 }
 

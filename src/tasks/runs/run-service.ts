@@ -96,20 +96,20 @@ export function createRunService(options: RunServiceOptions): RunService {
   };
 }
 
-interface CreateDeps extends Pick<RunServiceOptions, 'catalog' | 'sealer' | 'webhooks'> {
+interface CreateDeps extends Pick<RunServiceOptions, 'catalog' | 'sealer' | 'spoken' | 'webhooks'> {
   readonly records: RunRecords;
   readonly checker: InputChecker;
 }
 
 async function create(
   { requestId, at, principal, origin, request, also }: RunOrder,
-  { catalog, sealer, webhooks, records, checker }: CreateDeps,
+  { catalog, sealer, spoken, webhooks, records, checker }: CreateDeps,
 ): Promise<RunRecord> {
   const { model: name, input, bytes, webhookUrl } = request;
   const model = catalog().models.get(name);
   if (!model || !isVisible(model, principal, name)) throw modelNotFound(name);
   await checker.check(model.schema, input);
-  if (model.type !== 'api') toModelCall(model, bytes);
+  if (model.type !== 'api') toModelCall(model, bytes, spoken.surfaces);
   if (webhookUrl !== undefined) await webhooks.check(webhookUrl);
   const { keyId, keyName, organizationId } = principal;
   const id = siblingOf(requestId, 'run');

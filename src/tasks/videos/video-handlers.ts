@@ -8,7 +8,6 @@ import type { CallResult } from '../../inference/types.ts';
 import { readKey } from '../../surfaces/carriers.ts';
 import { clientAddress } from '../../surfaces/client-origin.ts';
 import type { PublicAddress } from '../../surfaces/client-origin.ts';
-import { FAMILIES } from '../../surfaces/family.ts';
 import { admit } from '../../surfaces/gate.ts';
 import type { GateDeps } from '../../surfaces/gate.ts';
 import { onceClosed } from '../../surfaces/http-exchange.ts';
@@ -18,7 +17,7 @@ import { holderOf } from '../../usage/principal.ts';
 import { listContentTasks, listVideos } from './video-lists.ts';
 import { VideoContent, withByteHeaders } from './video-content.ts';
 import type { VideoRecord } from './video-record.ts';
-import { removeVideo } from './video-task.ts';
+import { removeVideo, videosSurface } from './video-task.ts';
 import type { VideoRemoval } from './video-task.ts';
 import type { VideoService } from './video-task.ts';
 import { toContentTask, toVideoObject } from './video-views.ts';
@@ -51,7 +50,7 @@ export function createVideoHandlers(videos: VideoService, deps: VideoDeps): Vide
     (use: Use, work: Serve): Handler =>
     async (exchange) => {
       const { request, response, search } = exchange;
-      const key = readKey(FAMILIES.videos.carriers, request.headers, search);
+      const key = readKey(videosSurface.family.carriers, request.headers, search);
       const { principal, leave } = await admit(key, { scope: 'inference', use }, deps);
       onceClosed(response, leave);
       return work(exchange, principal);

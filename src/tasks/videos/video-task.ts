@@ -12,9 +12,10 @@ import {
 } from '../../protocols/videos/video.ts';
 import type { ReadVideo, Video } from '../../protocols/videos/video.ts';
 import { contentTasks, videos } from '../../protocols/videos/videos.ts';
-import { FAMILIES } from '../../surfaces/family.ts';
+import { STANDARD } from '../../protocols/family.ts';
+import type { Family } from '../../protocols/family.ts';
+import type { InferenceSurface } from '../../protocols/surface.ts';
 import type { CommitResult, Op } from '../../store/store.ts';
-import type { InferenceSurface } from '../../surfaces/inference-surface.ts';
 import { costOf } from '../../usage/spend/pricing.ts';
 import { isPriced } from '../../usage/usage.ts';
 import { OWN_ID, siblingOf } from '../identity.ts';
@@ -25,11 +26,13 @@ import { recordOf, trackCreations } from '../track-creations.ts';
 import type { VideoRecord } from './video-record.ts';
 import { toVideoObject } from './video-views.ts';
 
+const FAMILY: Family = { ...STANDARD, envelope: 'flat', refusals: [404, 413] };
+
 /** `POST /v1/videos` (decisions: Native video tasks). A repeated call may be billed twice. */
 export const videosSurface: InferenceSurface = {
   name: 'videos',
   paths: ['/v1/videos'],
-  family: FAMILIES.videos,
+  family: FAMILY,
   protocol: videos,
   repeatable: false,
   modelType: 'video',
@@ -41,7 +44,7 @@ export const videosSurface: InferenceSurface = {
 export const contentTasksSurface: InferenceSurface = {
   name: 'videos',
   paths: ['/v1/contents/generations/tasks'],
-  family: FAMILIES.videos,
+  family: FAMILY,
   protocol: contentTasks,
   repeatable: false,
   modelType: 'video',

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Protocol } from '../../../src/core/protocol-id.ts';
+import type { Protocol } from '../../../src/protocols/registry.ts';
 import type { SurfaceRow } from '../../conformance/surface.ts';
 import { ROWS } from '../../protocols/translation-rows.ts';
 import { verifies } from '../../requirements.ts';

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { isJsonObject, parseJsonObject } from '../../../src/core/json/value.ts';
-import type { Protocol } from '../../../src/core/protocol-id.ts';
+import type { Protocol } from '../../../src/protocols/registry.ts';
 import { isRunning } from '../../../src/protocols/interactions/interaction.ts';
 import { framesOf } from '../../protocols/codec-laws.ts';
 import type { TestGateway } from '../../support/gateway.ts';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { systemClock } from '../../../src/core/time/clock.ts';
-import type { Protocol } from '../../../src/core/protocol-id.ts';
+import type { Protocol } from '../../../src/protocols/registry.ts';
 import { createMockEngine } from '../../../src/providers/mock/engine.ts';
 import type { SurfaceRow } from '../../conformance/surface.ts';
 import { answerArbitrary } from '../../protocols/canonical-arbitraries.ts';

@@ -1,4 +1,4 @@
-import type { Protocol } from '../../../src/core/protocol-id.ts';
+import type { Protocol } from '../../../src/protocols/registry.ts';
 
 /** Where a client library finds the gateway, and what it asks for there. */
 export interface Target {

@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { messages } from '../../../src/protocols/messages/messages.ts';
-import { wireTo } from '../../../src/protocols/registry.ts';
+
 import { ANSWER, encodeOptions, atOnce } from '../../support/protocols.ts';
+import { wireTo } from '../spoken.ts';
 
 const ASK = { model: 'acme/m', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] };
 const REASONING = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'gAAA+/=' };

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PROTOCOLS } from '../../../src/core/protocol-id.ts';
+import { PROTOCOL_IDS } from '../../../src/protocols/registry.ts';
 import {
   fromSignatureText,
   toSignatureText,
 } from '../../../src/protocols/canonical/reasoning-token.ts';
 
-const protocol = fc.constantFrom(...PROTOCOLS);
+const protocol = fc.constantFrom(...PROTOCOL_IDS);
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.base64String());
 
 describe('reasoning tokens', () => {

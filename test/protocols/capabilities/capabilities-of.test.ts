@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { Protocol } from '../../../src/core/protocol-id.ts';
-import { PROTOCOLS } from '../../../src/core/protocol-id.ts';
+import type { Protocol } from '../../../src/protocols/registry.ts';
+import { PROTOCOL_IDS } from '../../../src/protocols/registry.ts';
 import { capabilitiesOf, UNKNOWN } from '../../../src/protocols/capabilities/capabilities-of.ts';
 import type { Capabilities } from '../../../src/protocols/capabilities/capabilities.ts';
 import { RULES } from '../../../src/protocols/capabilities/rules.ts';
@@ -211,7 +211,7 @@ describe('what an upstream model takes', () => {
   it('has no rule without an effect', () => {
     const models = Object.values(PUBLISHED).flatMap(({ cases }) => cases.map(([model]) => model));
     const seen = new Set(
-      PROTOCOLS.flatMap((protocol) =>
+      PROTOCOL_IDS.flatMap((protocol) =>
         models.flatMap((model) => Object.entries(capabilitiesOf(protocol, model)).map(String)),
       ),
     );

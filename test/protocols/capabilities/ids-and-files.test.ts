@@ -1,14 +1,15 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import type { Protocol } from '../../../src/core/protocol-id.ts';
+import type { Protocol } from '../../../src/protocols/registry.ts';
 import { chat } from '../../../src/protocols/chat/chat.ts';
 import { generateContent } from '../../../src/protocols/generate-content/generate-content.ts';
 import { messages } from '../../../src/protocols/messages/messages.ts';
 import type { WireProtocol } from '../../../src/protocols/protocol.ts';
-import { wireTo } from '../../../src/protocols/registry.ts';
+
 import { responses } from '../../../src/protocols/responses/responses.ts';
 import { verifies } from '../../requirements.ts';
 import { encodeOptions } from '../../support/protocols.ts';
+import { wireTo } from '../spoken.ts';
 
 /** The request as a provider of another protocol receives it. */
 function translate(client: WireProtocol, body: object, protocol: Protocol) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Protocol } from '../../../src/core/protocol-id.ts';
+import type { Protocol } from '../../../src/protocols/registry.ts';
 import type { CanonicalRequest } from '../../../src/protocols/canonical/canonical.ts';
 import { chatCodec } from '../../../src/protocols/chat/codec/chat-codec.ts';
 import { generateContentCodec } from '../../../src/protocols/generate-content/codec/generate-content-codec.ts';

@@ -1,10 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../../src/core/errors.ts';
-import { wireTo } from '../../../src/protocols/registry.ts';
+
 import { encodeOptions } from '../../support/protocols.ts';
 import { rowOf } from '../translating.ts';
 import type { Spoken } from '../translating.ts';
 import { markersIn } from './shapes.ts';
+import { wireTo } from '../spoken.ts';
 
 export interface Translation {
   client: Spoken;

@@ -3,11 +3,12 @@ import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../../src/server/http/listen.ts';
 import type { Listener } from '../../../src/server/http/listen.ts';
-import { SURFACES } from '../../../src/server/routes/public-routes.ts';
+
 import { verifies } from '../../requirements.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { speak } from '../../support/raw-socket.ts';
+import { SURFACES } from '../surfaces.ts';
 
 const EXAMPLE = new URL('../../../gateway.yaml.example', import.meta.url);
 const ORIGIN = 'https://page.example';

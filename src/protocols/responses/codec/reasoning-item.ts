@@ -4,6 +4,7 @@ import { fromSignatureText, toSignatureText } from '../../canonical/reasoning-to
 import { defined } from '../../json-fields.ts';
 import { objectsOf, textOf } from './fields.ts';
 import type { Members } from '../../json-fields.ts';
+import { PROTOCOLS } from '../../registry.ts';
 
 /**
  * Reasoning items and canonical reasoning. The value of a signature is the JSON of the item's `id` and
@@ -23,7 +24,7 @@ export function readReasoningItem(item: Members, writer: Writer): ReasoningPart 
     text,
     ...(signature && { signature }),
     // Only there a signature without reasoning of its own belongs to what follows.
-    ...(text === '' && signature?.origin === 'generate-content' && { ofNext: true }),
+    ...(text === '' && signature && PROTOCOLS[signature.origin].signsNext && { ofNext: true }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Protocol } from '../../../core/protocol-id.ts';
+import type { Protocol } from '../../../protocols/registry.ts';
 import { chatRenderer } from './chat.ts';
 import { embeddingsRenderer } from './embeddings.ts';
 import { generateContentRenderer } from './generate-content.ts';

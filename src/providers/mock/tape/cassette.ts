@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { once } from '../../../core/lazy.ts';
 import { GatewayError } from '../../../core/errors.ts';
-import { PROTOCOLS } from '../../../core/protocol-id.ts';
+import { PROTOCOL_IDS } from '../../../protocols/registry.ts';
 
 const TEN_MINUTES = 600_000;
 const MAX_TEXT = 1_048_576;
@@ -13,7 +13,7 @@ const tokens = z.int().min(0).max(1_000_000_000);
 const milliseconds = z.number().min(0).max(TEN_MINUTES);
 const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, 'not a header name');
 const headerText = z.string().regex(/^[\t\x20-\x7e\x80-\xff]{0,4096}$/, 'not a header value');
-const protocol = z.enum(PROTOCOLS);
+const protocol = z.enum(PROTOCOL_IDS);
 
 const matchSchema = once(() =>
   z

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { operatorNames } from '../../../config/schema/operator-names.ts';
 import type { JobHandler, Jobs } from '../../../jobs/jobs.ts';
 import type { InferenceDeps } from '../../../inference/run-inference.ts';
+import type { SpokenProtocols } from '../../../protocols/load-protocols.ts';
 import { loadFile } from '../../../resources/files/load-file.ts';
 import { loadSkills } from '../../../resources/skills/load-skills.ts';
 import type { Repository } from '../../../resources/store/repository.ts';
@@ -49,6 +50,7 @@ export interface AgentsOptions
   readonly resources: LiveResources;
   readonly jobs: Jobs;
   readonly inference: InferenceDeps;
+  readonly spoken: SpokenProtocols;
   catalog(): Catalog;
   onBug(thrown: unknown, id: string): void;
   /** Streams of Sessions, which a stop ends. */

@@ -1,8 +1,5 @@
-import { GatewayError } from '../core/errors.ts';
-import type { ProviderAccount } from './account.ts';
-
-/** Request headers as `node:http` gives them. */
-export type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>;
+import { GatewayError } from '../../core/errors.ts';
+import type { ClientHeaders, HeaderSettings } from '../define-protocol.ts';
 
 /** Version for a request that names none (contract: Versioning). */
 const DEFAULT_VERSION = '2023-06-01';
@@ -29,7 +26,7 @@ export const MESSAGES_HEADERS: readonly string[] = [
  *   cannot serve and that is not left out
  */
 export function messagesHeaders(
-  { headers, headerSpelling, dropBetas, refuseBetas }: ProviderAccount,
+  { headers, headerSpelling, dropBetas, refuseBetas }: HeaderSettings,
   client: ClientHeaders,
 ): string[] {
   const names = NAMES[headerSpelling];

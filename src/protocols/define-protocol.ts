@@ -1,0 +1,62 @@
+import type { CanonicalCodec } from './canonical/codec.ts';
+import type { WireProtocol } from './protocol.ts';
+import type { InferenceSurface } from './surface.ts';
+
+/** Request headers as `node:http` gives them. */
+export type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Settings of a provider account that headers of a protocol may depend on. */
+export interface HeaderSettings {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly headerSpelling: 'vendor' | 'native';
+  /** Beta identifiers that are kept from the provider; `*` for all. */
+  readonly dropBetas: readonly string[];
+  /** Beta identifiers that it cannot serve; `*` for all. */
+  readonly refuseBetas: readonly string[];
+}
+
+/** The way in which requests of a protocol are addressed, wherever its provider is. */
+export interface EndpointRules {
+  /** Path of servers that are compatible with the protocol, below a base URL that ends in the version. */
+  readonly path: string;
+  /** Value of `{method}` in the path for a request that names no operation. */
+  method?(stream: boolean): string;
+  /** Query of streams, without `?`. Default none. */
+  readonly streamQuery?: string;
+  /** True: an operation stands in place of the last segment of the path. Default: it is added to it. */
+  readonly operationReplaces?: boolean;
+  /** Headers that the protocol has of its own, read from the client's. Default none. */
+  readonly headers?: {
+    readonly names: readonly string[];
+    toHeaders(account: HeaderSettings, client: ClientHeaders): string[];
+  };
+}
+
+/** Everything of a protocol that only a gateway at work needs. */
+export interface ProtocolParts {
+  readonly wire: WireProtocol;
+  /** Way to and from the canonical form. Absent: the protocol is never translated. */
+  readonly codec?: CanonicalCodec;
+  /**
+   * Endpoints at which clients speak it; `protocol` is {@link wire} with its translations. Absent:
+   * a family of tasks declares them.
+   */
+  surfaces?(protocol: WireProtocol): readonly InferenceSurface[];
+}
+
+/** A wire protocol as its folder declares it: what must be known everywhere, and how to load the rest. */
+export interface ProtocolDeclaration {
+  readonly provider: EndpointRules;
+  /**
+   * True: reasoning that a provider signs is read by the account that made it and by no other of the same
+   * vendor. Default false.
+   */
+  readonly bindsReasoning?: boolean;
+  /** True: a signature without a text belongs to the part behind it. Default false. */
+  readonly signsNext?: boolean;
+  load(): Promise<ProtocolParts>;
+}
+
+export function defineProtocol(declaration: ProtocolDeclaration): ProtocolDeclaration {
+  return declaration;
+}

@@ -1,0 +1,20 @@
+import { GatewayError } from '../../core/errors.ts';
+
+const PREFIX = /^\/v1(?:beta)?\/models\//;
+
+/** Decodes the segments behind `/v1beta/models/` or `/v1/models/`, slashes and colons included. */
+export function decodeModelPath(path: string): string {
+  try {
+    return decodeURIComponent(path.replace(PREFIX, ''));
+  } catch {
+    throw new GatewayError('not_found', { message: 'the path is not valid' });
+  }
+}
+
+/** A model and what is asked of it, divided by the last colon: names may hold colons themselves. */
+export function splitMethod(name: string): { model: string; method: string } {
+  const colon = name.lastIndexOf(':');
+  return colon < 0
+    ? { model: name, method: '' }
+    : { model: name.slice(0, colon), method: name.slice(colon + 1) };
+}

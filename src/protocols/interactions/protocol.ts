@@ -1,0 +1,7 @@
+import { defineProtocol } from '../define-protocol.ts';
+
+/** Interactions (contract: Interactions protocol). */
+export const interactions = defineProtocol({
+  provider: { path: '/interactions' },
+  load: async () => ({ wire: (await import('./interactions.ts')).interactions }),
+});
