@@ -1,9 +1,9 @@
 import { GatewayError } from '../../core/errors.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { CheckContext, ResourceDefinition, Spec, Stored } from '../store/define-resource.ts';
 import { parseSpec } from './parse-body.ts';
 import type { Body } from './parse-body.ts';
 import { secretAt, withoutSecrets } from './secret-path.ts';
-import { secretText } from './secret-text.ts';
 import { sameJson } from './same-json.ts';
 
 export interface Fields {
@@ -66,4 +66,9 @@ function refuseImmutable(definition: ResourceDefinition, stored: Stored, patch: 
       param: field,
     });
   }
+}
+
+/** Text to seal of a write-only value: the value itself, or the one member of an object around it. */
+function secretText(value: unknown): unknown {
+  return isJsonObject(value) ? Object.values(value)[0] : value;
 }
