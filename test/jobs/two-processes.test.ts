@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -8,14 +7,13 @@ import { createJobs } from '../../src/jobs/create-jobs.ts';
 import { openLmdbStore } from '../../src/store/backends/lmdb/open-lmdb-store.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { eventually } from '../support/gateway.ts';
+import { forkScript } from '../support/process/fork-script.ts';
 import type { Go } from './worker-process.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
 
 async function startWorker(directory: string, name: string, goes: Go[]): Promise<ChildProcess> {
-  const worker = fork(SCRIPT, [directory, name], { execArgv: ['--import', 'tsx'] });
-  onTestFinished(() => void worker.kill('SIGKILL'));
-  await once(worker, 'message');
+  const worker = await forkScript(SCRIPT, [directory, name]);
   worker.on('message', (go: Go) => void goes.push(go));
   return worker;
 }

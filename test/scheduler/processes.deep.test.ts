@@ -1,6 +1,3 @@
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +13,7 @@ import type { Store } from '../../src/store/store.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { verifies } from '../requirements.ts';
 import { eventually } from '../support/gateway.ts';
+import { forkScript } from '../support/process/fork-script.ts';
 import { createFileClock } from './file-clock.ts';
 import { openRepository, say } from './support.ts';
 
@@ -56,15 +54,8 @@ async function setUp() {
     repository.create(definition, { name: `report ${index}`, ...body }, scope),
   );
   const ids = (await Promise.all(made)).map((one) => one.stored.id);
-  const start = async (name: string): Promise<ChildProcess> => {
-    const child = fork(SCRIPT, [join(directory, 'store'), name], {
-      execArgv: ['--import', 'tsx'],
-      env: { ...process.env, TEST_CLOCK_FILE: file },
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    await once(child, 'message');
-    return child;
-  };
+  const start = (name: string) =>
+    forkScript(SCRIPT, [join(directory, 'store'), name], { env: { TEST_CLOCK_FILE: file } });
   return { store, setClock, begun, ids, start };
 }
 
@@ -99,6 +90,7 @@ describe('several processes on one disk store', () => {
         }
         const looked = performance.now();
         await eventually(async () => {
+          for (const { exitCode, log } of alive) expect(exitCode, log()).toBeNull();
           const runs = await rowsOf<RunRow>(store, 'schedule-run');
           const decided = runs.filter((run) => statusOf(run) !== 'pending').length;
           if (decided === ids.length * round) return true;

@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { InlineHarness } from '../../../src/sessions/resolved-agent.ts';
 import { eventually } from '../../support/gateway.ts';
+import { forkScript } from '../../support/process/fork-script.ts';
 import { verifies } from '../../requirements.ts';
 import { countProcesses, createStand, ofType, readNotes, typesOf } from './stand.ts';
 import type { Stand } from './stand.ts';
@@ -242,12 +242,8 @@ describe('a gateway that is killed', () => {
     verifies('harness.process-lifecycle', 'leaves no process behind, whatever the harness did'),
     async () => {
       const directory = await mkdtemp(join(tmpdir(), 'harness-'));
-      const host = fork(HOST, [directory], { execArgv: ['--import', 'tsx'] });
-      onTestFinished(async () => {
-        host.kill('SIGKILL');
-        await rm(directory, { recursive: true, force: true, maxRetries: 3 });
-      });
-      await once(host, 'message');
+      onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
+      const host = await forkScript(HOST, [directory]);
       await eventually(async () => (await readNotes(directory)).includes('stubborn'), 20_000);
       await eventually(async () => (await countProcesses(directory)) >= 3);
       host.kill('SIGKILL');
