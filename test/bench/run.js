@@ -2,7 +2,7 @@
 // alternating, because on a shared machine only ratios of one run mean something. Bounded to minutes.
 // Options: --seconds N (per measurement), --rounds N,
 // --only non-stream|stream|prompt|families|cli-light|memory|apply|stall|sessions|schedules|workers|stores|console, or
-// sessions/latency, console/feed|pages|queries, stores/commits, stall/bytes and the like,
+// sessions/goals|latency|turns, console/feed|pages|queries, stores/commits, stall/bytes and the like,
 // --against DIR (sessions: another built checkout, measured in turn with this one; apply, stall: in its place),
 // --gate [--update] [--starts N] (ratios to the minimal proxy against those that are kept; see docs/operations.md),
 // --records N (console/queries: on each store),
@@ -20,6 +20,7 @@ import { percentile, runLoad } from './load.js';
 import { cpuMicros, memoryMiB, startServer } from './processes.js';
 import { measureSchedules } from './schedules.js';
 import { measureSessions } from './sessions.js';
+import { reportGoals } from './sessions/report.js';
 import { measureStalls } from './stall.js';
 import { measureStartup } from './startup.js';
 import { measureStores } from './stores.js';
@@ -88,10 +89,15 @@ if (!options.only || options.only === 'apply')
   await measureApply({ root, directory, ms, upstream: upstream.url, binary: options.against });
 if (!options.only || options.only.startsWith('stall'))
   await measureStalls({ root, directory, only: options.only, binary: options.against });
+const figures = {};
 if (!options.only || options.only.startsWith('sessions'))
-  await measureSessions({ root, directory, ms, rounds, ...options });
-if (!options.only || options.only === 'schedules')
-  await measureSchedules({ root, directory, ...options });
+  Object.assign(figures, await measureSessions({ root, directory, ms, rounds, ...options }));
+if (!options.only || ['schedules', 'sessions', 'sessions/goals'].includes(options.only))
+  Object.assign(figures, await measureSchedules({ root, directory, ...options }));
+if (Object.keys(figures).length > 0) {
+  console.log('\nSessions and Schedules, what they are to reach');
+  console.table(reportGoals(figures));
+}
 if (!options.only || options.only === 'workers')
   await measureWorkers({ root, directory, ms, rounds });
 if (!options.only || options.only.startsWith('stores'))

@@ -1,5 +1,6 @@
 // From a message to its answer: latency, throughput, many turns at once.
 import { percentile, runLoad } from '../load.js';
+import { FIGURES } from './report.js';
 import { note } from './session-gateway.js';
 import { openTail } from './tail.js';
 
@@ -37,7 +38,7 @@ export async function measureLatency(gateway, { ms }) {
   return {
     'message visible p50 ms': p50(sent),
     'message visible p99 ms': percentile(sent, 0.99),
-    'answer visible p50 ms': p50(answered),
+    [FIGURES.answer]: p50(answered),
     'answer visible p99 ms': percentile(answered, 0.99),
     'turn over p50 ms': p50(idle),
     'turn over, x a direct model call': p50(idle) / p50(direct),
@@ -74,8 +75,8 @@ export async function measureTurns(gateway) {
   const slow = await runTurns(gateway, 'slowly');
   return {
     'all over s': quick.seconds,
-    'turns/s': TURNS / quick.seconds,
-    'CPU us/turn': quick.cpu,
+    [FIGURES.rate]: TURNS / quick.seconds,
+    [FIGURES.cpu]: quick.cpu,
     'a turn, x a direct model call': quick.cpu / direct.cpu,
     'all over s, model takes 0.5 s': slow.seconds,
   };
