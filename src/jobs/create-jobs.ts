@@ -3,7 +3,7 @@ import { toDeadline } from '../core/time/deadline.ts';
 import type { Store } from '../store/store.ts';
 import { jobKey, toAddOps, toChangeOps, toNewRow, toWakeOps } from './job-rows.ts';
 import type { JobRow } from './job-rows.ts';
-import type { Job, Jobs } from './jobs.ts';
+import type { Job, Jobs, Start } from './jobs.ts';
 import { JobWorker } from './job-worker.ts';
 import type { Liveness } from '../core/liveness.ts';
 import { Membership } from './membership.ts';
@@ -59,6 +59,12 @@ export function createJobs(options: JobsOptions): Jobs {
     toAdd,
     toWake: async (job) =>
       toWakeOps(job, await store.get<JobRow>(jobKey(job.kind, job.id)), clock.now()),
+    async toStart(job) {
+      const entry = await store.get<JobRow>(jobKey(job.kind, job.id));
+      const start = entry ? undefined : workers.get(job.kind)?.start(job);
+      const wake = (): Start => ({ ops: toWakeOps(job, entry, clock.now()), settle() {} });
+      return start ?? wake();
+    },
     add: async (job, when) => (await store.commit(toAdd(job, when))).ok,
     waiting: () => new Map(Array.from(workers, ([kind, one]) => [kind, one.waiting])),
     remove: (kind, id) => removeJob(store, kind, id),

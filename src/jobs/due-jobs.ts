@@ -47,14 +47,21 @@ export class DueJobs {
 
   async look(): Promise<DueLook> {
     await this.#correct();
-    const options = { prefix: duePrefix(this.#kind), limit: PAGE };
-    const page = (await this.#store.list<string | null>(options)).map(fromDueEntry);
     const now = this.#clock.now();
+    // Mostly nothing is due, and all that a page would hold is under way.
+    const [first] = await this.#page(1);
+    if (!first || first.at > now) return { due: [], nextAt: first?.at, isAll: !first };
+    const page = await this.#page(PAGE);
     const due = page.filter(({ at }) => at <= now);
     const nextAt = page.find(({ at }) => at > now)?.at;
     if (due.length < PAGE) return { due, nextAt, isAll: page.length < PAGE };
     // One holder's jobs may fill the page: others are found where each holder has a place of its own.
     return { due: unique([...due, ...(await this.#dueOfEach())]), nextAt, isAll: false };
+  }
+
+  async #page(limit: number): Promise<DueJob[]> {
+    const page = await this.#store.list<string | null>({ prefix: duePrefix(this.#kind), limit });
+    return page.map(fromDueEntry);
   }
 
   /** Gives jobs that a clock that was ahead put off their own time: at first, and after each set-back. */

@@ -53,6 +53,16 @@ export class JobLease {
     return this.#change(next, checks);
   }
 
+  /** Operations that drop the job, if it is still as it was last seen. */
+  toEnd(): Op[] {
+    return toChangeOps(this.#job, undefined);
+  }
+
+  /** The job was dropped with {@link toEnd}. */
+  ended(): void {
+    this.#stop();
+  }
+
   #extend(): void {
     const { clock } = this.#options;
     this.#deadline?.cancel();

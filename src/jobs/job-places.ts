@@ -35,6 +35,18 @@ export class JobPlaces {
     return admitted;
   }
 
+  has(id: string): boolean {
+    return this.#running.has(id);
+  }
+
+  /** Takes a place for one job at once, if there is one for its holder. */
+  enter(job: DueJob): boolean {
+    const holder = holderOf(job);
+    if (this.#running.has(job.id) || !this.#queue.enter(holder)) return false;
+    this.#running.set(job.id, holder);
+    return true;
+  }
+
   end(id: string): void {
     const holder = this.#running.get(id);
     if (holder === undefined) return;

@@ -4,9 +4,9 @@ import { createSteadyClock, type SteadyClock } from '../core/time/steady-clock.t
 import type { Op, Store, Version } from '../store/store.ts';
 import { JobLease, LEASE_MS } from './job-lease.ts';
 import { DueJobs } from './due-jobs.ts';
-import { duePrefix, heldKey, jobKey, toChangeOps } from './job-rows.ts';
+import { duePrefix, heldKey, jobKey, toAddOps, toChangeOps, toNewRow } from './job-rows.ts';
 import type { DueJob, JobRow, StoredJob } from './job-rows.ts';
-import type { Job, JobHandler, JobResult } from './jobs.ts';
+import type { Job, JobHandler, JobResult, Start } from './jobs.ts';
 import { JobPlaces } from './job-places.ts';
 import { PollLoop } from './poll-loop.ts';
 
@@ -37,6 +37,8 @@ export class JobWorker {
   readonly #running = new Map<string, { controller: AbortController; done: Promise<void> }>();
   /** Those that run but only wait for somebody. */
   readonly #paused = new Set<string>();
+  /** Goes whose commit is under way. */
+  readonly #starting = new Set<Promise<void>>();
   readonly #unwatch: () => void;
   readonly #loop: PollLoop;
   readonly #steady: SteadyClock;
@@ -67,6 +69,7 @@ export class JobWorker {
     this.#unwatch();
     for (const id of this.#paused) this.#running.get(id)?.controller.abort();
     await polled;
+    await Promise.all(this.#starting);
     await Promise.all(Array.from(this.#running.values(), ({ done }) => done));
   }
 
@@ -83,6 +86,43 @@ export class JobWorker {
     return this.#waiting;
   }
 
+  /**
+   * Claims a job that is about to be added, if there is room and nobody waits for it; undefined else. Others
+   * take it when this process dies, as they do any claim.
+   */
+  start(job: Job): Start | undefined {
+    const { clock, kind, nextOwner } = this.#options;
+    const { id, holder } = job;
+    if (this.#loop.isClosed || this.#waiting > 0 || this.#running.has(id)) return undefined;
+    const at = toDeadline(clock.now(), LEASE_MS);
+    if (!this.#places.enter({ id, at, holder })) return undefined;
+    const row = toClaimed(toNewRow(job, at), { at, owner: nextOwner() });
+    let settle: () => void = () => undefined;
+    const settled = new Promise<void>((resolve) => (settle = resolve));
+    const starting = settled
+      .then(() => this.#startIfOwned(job, row.owner))
+      .finally(() => this.#starting.delete(starting));
+    this.#starting.add(starting);
+    // Whoever called for it may want to follow it from its beginning.
+    return { ops: toAddOps(kind, id, row), settle: () => void setImmediate(settle) };
+  }
+
+  /** The commit of the claim may have failed, or have been done although its answer was lost. */
+  async #startIfOwned(job: Job, owner: string | null): Promise<void> {
+    const { store, kind, report } = this.#options;
+    const { id } = job;
+    try {
+      const entry = await store.get<JobRow>(jobKey(kind, id));
+      if (entry?.value.owner === owner)
+        return this.#start({ kind, id, row: entry.value, version: entry.version });
+    } catch (error) {
+      // The claim, if there is one, runs out.
+      report(error, job);
+    }
+    this.#places.end(id);
+    this.#loop.wake();
+  }
+
   #pause(id: string, isPaused: boolean): void {
     if (isPaused && this.#loop.isClosed) this.#running.get(id)?.controller.abort();
     if (isPaused && this.#running.has(id)) this.#paused.add(id);
@@ -97,7 +137,7 @@ export class JobWorker {
     if (this.#places.room === 0) return MAX_SLEEP_MS;
     const { due: found, nextAt, isAll } = await this.#due.look();
     // A go whose lease ran out may still be on its way out.
-    const due = found.filter(({ id }) => !this.#running.has(id));
+    const due = found.filter(({ id }) => !this.#running.has(id) && !this.#places.has(id));
     const admitted = this.#places.admit(due);
     const taken = await this.#takeAll(admitted);
     this.#waiting = due.length - admitted.length;
@@ -137,15 +177,9 @@ export class JobWorker {
       await this.#forget(due, entry?.version);
       return undefined;
     }
-    const { attempt, failures, owner } = entry.value;
-    if (owner !== null && !this.#steady.hasPassed(at)) return undefined;
-    const row: JobRow = {
-      ...entry.value,
-      at: toDeadline(clock.now(), LEASE_MS),
-      attempt: attempt + 1,
-      failures: failures + 1,
-      owner: nextOwner(),
-    };
+    if (entry.value.owner !== null && !this.#steady.hasPassed(at)) return undefined;
+    const lease = { at: toDeadline(clock.now(), LEASE_MS), owner: nextOwner() };
+    const row = toClaimed(entry.value, lease);
     const seen: StoredJob = { kind, id, row: entry.value, version: entry.version };
     const result = await store.commit(toChangeOps(seen, row));
     return result.ok ? { kind, id, row, version: result.version } : undefined;
@@ -193,7 +227,9 @@ export class JobWorker {
         signal,
         pause: (isPaused) => this.#pause(id, isPaused),
         forgive: (counted) => (failures = counted + 1),
+        toEnd: () => lease.toEnd(),
       });
+      if (result === 'ended') return lease.ended();
       next = afterResult(lease.row, result, clock.now());
       if (typeof result === 'object' && 'doneIf' in result) checks = result.doneIf;
     } catch (error) {
@@ -214,7 +250,15 @@ export class JobWorker {
   }
 }
 
-function afterResult(row: JobRow, result: JobResult, now: number): JobRow | undefined {
+function toClaimed(row: JobRow, lease: Pick<JobRow, 'at' | 'owner'>): JobRow {
+  return { ...row, ...lease, attempt: row.attempt + 1, failures: row.failures + 1 };
+}
+
+function afterResult(
+  row: JobRow,
+  result: Exclude<JobResult, 'ended'>,
+  now: number,
+): JobRow | undefined {
   if (result === 'done' || 'doneIf' in result) return undefined;
   const { againInMs, payload = row.payload } = result;
   const at = toDeadline(now, Math.max(0, againInMs));

@@ -17,7 +17,9 @@ export type JobResult =
   /** Not yet: again in so many milliseconds, with what it needs to know then (default: the same). */
   | { readonly againInMs: number; readonly payload?: Value }
   /** Done if these checks hold in the very commit that drops the job; else again at once. */
-  | { readonly doneIf: readonly Op[] };
+  | { readonly doneIf: readonly Op[] }
+  /** Done by a commit of the handler's own, with the operations of `JobRun.toEnd`. */
+  | 'ended';
 
 export interface JobRun {
   readonly job: Job;
@@ -40,6 +42,18 @@ export interface JobRun {
    * the thing it is at. An exception means again with the backoff of so many and this one.
    */
   readonly forgive?: (failures: number) => void;
+  /**
+   * Operations that drop the job, for the commit with which its work ends. They conflict when the lease
+   * is lost, and when it is renewed before that commit: then ask again.
+   */
+  readonly toEnd?: () => readonly Op[];
+}
+
+/** A go that begins with the commit that calls for it. */
+export interface Start {
+  readonly ops: readonly Op[];
+  /** To be called after that commit, whatever came of it: the go begins if the job is this process's. */
+  settle(): void;
 }
 
 /**
@@ -61,6 +75,11 @@ export interface Jobs {
    * commit: then ask again. Rejects with `StoreError`.
    */
   toWake(job: Job): Promise<Op[]>;
+  /**
+   * Like {@link toWake}; a job that is added and finds room in this process is claimed for it in the same
+   * commit, and begins without a look at what is due. Rejects with `StoreError`.
+   */
+  toStart(job: Job): Promise<Start>;
   /** Jobs by kind that were due and found no room in this process; see `JobWorker.waiting`. */
   waiting(): ReadonlyMap<string, number>;
   /** Drops a job that nobody needs any more. Rejects with `StoreError`. */
