@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
-import type { JobHandler, JobRun, Jobs } from '../jobs/jobs.ts';
+import type { JobHandler, JobResult, JobRun, Jobs } from '../jobs/jobs.ts';
 import { isArchived } from '../resources/store/define-resource.ts';
 import type { Stored } from '../resources/store/define-resource.ts';
 import { agentConfigOf } from '../resources/kinds/deployment-fields.ts';
@@ -56,7 +56,7 @@ interface Pending {
  * deployments.trigger.one-session). A store that fails is tried again; limits are, too, for a while.
  */
 export function createTriggerJob(deps: TriggerJobDeps): JobHandler {
-  return async ({ job: { id }, attempt, failures }: JobRun) => {
+  return async ({ job: { id }, attempt, failures, toEnd }: JobRun) => {
     const entry = await deps.store.get<RunRow>(runKey(id));
     if (!entry || statusOf(entry.value) !== 'pending') return 'done';
     const { value: run, version } = entry;
@@ -64,19 +64,29 @@ export function createTriggerJob(deps: TriggerJobDeps): JobHandler {
     const stored = await deps.repository.find(deployment, deploymentId, { organization });
     if (!stored) throw new Error(`the Schedule ${deploymentId} was deleted with a pending run`);
     const pending: Pending = { run, version, stored };
-    const error =
+    const begun =
       failures < MAX_FAILURES
-        ? await begin(deps, pending)
-        : { type: 'unknown_error' as const, message: 'the session could not be created' };
-    if (error?.type === 'session_rate_limited_error' && attempt < MAX_REFUSALS)
+        ? await begin(deps, pending, toEnd)
+        : {
+            error: { type: 'unknown_error' as const, message: 'the session could not be created' },
+          };
+    if (!('error' in begun)) return begun.result;
+    const { error } = begun;
+    if (error.type === 'session_rate_limited_error' && attempt < MAX_REFUSALS)
       return { againInMs: PAUSE_MS * 2 ** (attempt - 1) };
-    if (error) await fail(deps, pending, error);
+    await fail(deps, pending, error);
     return 'done';
   };
 }
 
-/** Undefined when there is a Session. Rejects with what is to be tried again. */
-async function begin(deps: TriggerJobDeps, pending: Pending): Promise<RunError | undefined> {
+type Begun = { readonly result: JobResult } | { readonly error: RunError };
+
+/** Makes the Session, in a commit that ends the job as well. Rejects with what is to be tried again. */
+async function begin(
+  deps: TriggerJobDeps,
+  pending: Pending,
+  toEnd: JobRun['toEnd'],
+): Promise<Begun> {
   const { run, stored, version } = pending;
   const { spec } = stored;
   try {
@@ -100,15 +110,17 @@ async function begin(deps: TriggerJobDeps, pending: Pending): Promise<RunError |
           ...decideOps(decided, version),
           ...timeoutOps(session, policy, deps.jobs),
           ...deps.announce(decided, stored),
+          ...(toEnd?.() ?? []),
         ];
       },
     });
-    return undefined;
+    return { result: toEnd ? 'ended' : 'done' };
   } catch (thrown) {
-    // Somebody else has decided the run.
-    if (thrown instanceof GatewayError && thrown.type === NOT_WANTED) return undefined;
+    // Somebody else has decided the run, or the lease was renewed meanwhile: the next go tells.
+    if (thrown instanceof GatewayError && thrown.type === NOT_WANTED)
+      return { result: toEnd ? { againInMs: 0 } : 'done' };
     const error = toRunError(thrown);
-    if (error) return error;
+    if (error) return { error };
     throw thrown;
   }
 }

@@ -3,6 +3,11 @@ import type { IdentifiedEvent } from './log/place-events.ts';
 import type { RowChange, SessionLog } from './log/session-log.ts';
 import type { SessionRow } from './session-row.ts';
 
+interface NextTurn extends RowChange {
+  /** The turn goes on, or another one comes. */
+  readonly isFollowed: boolean;
+}
+
 /**
  * Adds to the events of a turn that ends with messages left the beginning of the next one, in the
  * same commit: nobody finds the Session idle with its work undone.
@@ -11,9 +16,10 @@ export function withNextTurn(
   log: SessionLog,
   row: SessionRow,
   events: readonly IdentifiedEvent[],
-): RowChange {
+): NextTurn {
   const { status, isPaused, queued } = placeEvents(row, events, row.lastAt).row;
-  const isNext = status === 'idle' && !isPaused && queued > 0;
+  const isIdle = status === 'idle' && !isPaused;
+  const isNext = isIdle && queued > 0;
   const next = isNext ? log.identify([{ type: 'session.status_running' }]) : [];
-  return { row, events: [...events, ...next] };
+  return { row, events: [...events, ...next], isFollowed: isNext || !isIdle };
 }

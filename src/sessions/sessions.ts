@@ -200,6 +200,8 @@ export interface TurnChange {
   readonly unpriced?: boolean;
   /** The input up to this place is taken up. */
   readonly handled?: number;
+  /** The runner has nothing left to do unless further input came: its go may end with this commit. */
+  readonly isLast?: boolean;
 }
 
 /**
@@ -209,6 +211,8 @@ export interface TurnChange {
 export interface TurnLog {
   /** Session as last seen. */
   readonly session: Session;
+  /** The go has ended with the last append: another process may have the Session. */
+  readonly isOver: boolean;
   /** Events from the place on, ascending, all pages. */
   events(after?: number): AsyncIterable<PlacedEvent>;
   /** Appends in one commit with the change. */

@@ -5,6 +5,7 @@ import { placeEvents } from './log/place-events.ts';
 import { callsForTurn, statusAfter, turnJob } from './log/send-events.ts';
 import type { SendDeps } from './log/send-events.ts';
 import { appendOps } from './log/session-log.ts';
+import { TurnStart } from './log/turn-start.ts';
 import { agentKey, indexKeys, sessionKey } from './session-row.ts';
 import type { SessionRow } from './session-row.ts';
 import type { MadeSession, NewSession } from './sessions.ts';
@@ -32,12 +33,17 @@ export async function startSession(
     { type: 'put', key: agentKey(id), value: input.agent },
     ...indexKeys(row).map((key): Op => ({ type: 'put', key, value: null })),
     ...appendOps(id, placed),
-    ...(callsForTurn(events) ? jobs.toAdd(turnJob(id, row.organization)) : []),
     ...((await input.also?.(made)) ?? []),
   ];
+  const start = new TurnStart(jobs);
+  if (callsForTurn(events)) ops.push(...(await start.opsFor(turnJob(id, row.organization))));
   const { commit = (all: readonly Op[]) => log.store.commit(all) } = input;
-  const { ok } = await commit(ops, { next: row });
-  if (!ok) throw notWanted();
+  try {
+    const { ok } = await commit(ops, { next: row });
+    if (!ok) throw notWanted();
+  } finally {
+    start.settle();
+  }
   return made;
 }
 

@@ -27,6 +27,7 @@ interface Go {
   /** Aborted with the job, and when somebody else has the Session or it is no more. */
   readonly stop: AbortController;
   readonly pause: JobRun['pause'];
+  readonly toEnd: JobRun['toEnd'];
 }
 
 /**
@@ -35,14 +36,15 @@ interface Go {
  * backoff and given up after five goes, so no Session runs for ever.
  */
 export function createTurnJob({ log, runner }: TurnJobOptions): JobHandler {
-  return async ({ job: { id }, attempt, signal, failures, pause, forgive }: JobRun) => {
+  return async ({ job: { id }, attempt, signal, failures, ...run }: JobRun) => {
     const begun = await begin(log, id, attempt);
     if (!begun) return 'done';
     const stop = new AbortController();
     const onAbort = (): void => stop.abort();
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) stop.abort();
-    const go = { log, runner, id, fence: begun.fence, stop, pause };
+    const { pause, toEnd, forgive } = run;
+    const go = { log, runner, id, fence: begun.fence, stop, pause, toEnd };
     try {
       return ownFailures(failures, begun.row) < MAX_FAILURES
         ? await runTurns(go)
@@ -97,18 +99,23 @@ async function runTurns(go: Go): Promise<JobResult> {
       return doneIfUnchanged(entry);
     if (row.lastInput === seen) throw new Error('the turn was left off before its end');
     seen = row.lastInput;
-    await runTurn(go, row);
+    if (await runTurn(go, row)) return 'ended';
     go.stop.signal.throwIfAborted();
   }
 }
 
-async function runTurn(go: Go, row: SessionRow): Promise<void> {
-  const { log, runner, id, fence, stop, pause } = go;
+/** True when the go has ended with the turn. */
+async function runTurn(go: Go, row: SessionRow): Promise<boolean> {
+  const { log, runner, id, fence, stop, pause, toEnd } = go;
   const session = await log.withAgent(row);
-  if (!session) return stop.abort();
+  if (!session) {
+    stop.abort();
+    return false;
+  }
   const turnLog = new FencedTurnLog(log, session, {
     fence,
     lastInput: row.lastInput,
+    toEnd,
     // One that waits for its client takes no room from those that could run.
     onStatus: (status) => pause?.(status === 'idle'),
   });
@@ -120,6 +127,11 @@ async function runTurn(go: Go, row: SessionRow): Promise<void> {
   const leave = [log.store.watch(sessionKey(id), look), log.live.add(id, { ring, show() {} })];
   try {
     await runner.run(turnLog, stop.signal);
+    return turnLog.isOver;
+  } catch (error) {
+    // Behind the end there is nothing to try again.
+    if (!turnLog.isOver) throw error;
+    return true;
   } finally {
     for (const end of leave) end();
     pause?.(false);

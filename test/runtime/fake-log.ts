@@ -131,6 +131,7 @@ export class FakeSession {
     const current = (): Session => this.session;
     return {
       isDead: () => dead,
+      isOver: false,
       get session() {
         return current();
       },

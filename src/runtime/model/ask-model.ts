@@ -20,6 +20,7 @@ import { idle, requestEnd } from '../turn/turn-events.ts';
 
 /** Failed requests in a row after which the turn is given up. */
 const MAX_RETRIES = 5;
+const OVER = { status: 'idle', isLast: true } as const;
 
 /** One model request from its start to its end, both of them in the log. */
 export function askModel(context: TurnContext): Promise<void> {
@@ -143,7 +144,7 @@ async function record(
   const end = requestEnd(startId, { isError: false, usage });
   const hasCalls = events.some(({ type }) => type.endsWith('tool_use'));
   if (hasCalls) await journal.append([...events, end], { usage, cost });
-  else await journal.append([...events, end, ...toEnding(answer)], { usage, cost, status: 'idle' });
+  else await journal.append([...events, end, ...toEnding(answer)], { usage, cost, ...OVER });
 }
 
 /** Ends a turn whose last answer called no tool. */
@@ -161,7 +162,7 @@ async function fail(
 ): Promise<void> {
   const { isTransient, isTooLong, ...error } = toModelFailure(cause);
   const end = requestEnd(startId, { isError: true, usage, isTooLong });
-  const over = { usage, cost, status: 'idle' } as const;
+  const over = { usage, cost, ...OVER };
   if (journal.state.isInterrupted) {
     await journal.append([end, idle({ type: 'end_turn' })], over);
     return;

@@ -85,6 +85,7 @@ async function go(context: TurnContext): Promise<void> {
     if (step.type === 'rest') return journal.settle();
     const { turns } = journal.state;
     await take(step, context);
+    if (journal.log.isOver) return;
     await journal.sync();
     if (journal.state.turns > turns) pool.forgive();
   }
@@ -127,7 +128,7 @@ async function rest(
   events: readonly NewEvent[],
   reason: StopReason,
 ): Promise<void> {
-  await journal.append([...events, idle(reason)], { status: 'idle' });
+  await journal.append([...events, idle(reason)], { status: 'idle', isLast: true });
 }
 
 async function deny(uses: readonly ToolUse[], { journal }: TurnContext): Promise<void> {

@@ -11,6 +11,8 @@ export interface Change {
   readonly usage?: Usage | undefined;
   /** Cost of the same in nano-dollars, added, too; null: unknown. */
   readonly cost?: number | null | undefined;
+  /** See `TurnChange`. */
+  readonly isLast?: true;
 }
 
 /** The log of a Session and where it stands, always of one mind: every write and every read goes through here. */
@@ -56,7 +58,7 @@ export class TurnJournal {
 
   async #append(
     events: readonly NewEvent[],
-    { status, usage, cost = 0 }: Change,
+    { status, usage, cost = 0, isLast }: Change,
   ): Promise<PlacedEvent[]> {
     const { state, log } = this;
     const handled = Math.max(this.#handled, state.lastInput);
@@ -66,6 +68,7 @@ export class TurnJournal {
     const placed = await log.append(events, {
       handled,
       ...(status !== undefined && { status }),
+      ...(isLast && { isLast }),
       ...(usage && { usage: total, cost: sum, ...(unpriced && { unpriced }) }),
     });
     this.#handled = handled;

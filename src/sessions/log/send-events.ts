@@ -6,10 +6,11 @@ import { placeEvents } from './place-events.ts';
 import type { IdentifiedEvent } from './place-events.ts';
 import type { NewEvent, SessionEvent } from './session-event.ts';
 import { noSession } from './session-log.ts';
-import type { Changed, SessionLog } from './session-log.ts';
+import type { Changed, RowChange, SessionLog } from './session-log.ts';
 import type { SessionRow } from '../session-row.ts';
 import type { SessionInput } from '../sessions.ts';
 import { answerOf } from '../status-moves.ts';
+import { TurnStart } from './turn-start.ts';
 import { TURN_JOB } from './job-kinds.ts';
 
 export interface SendDeps {
@@ -39,14 +40,16 @@ export async function sendEvents(
   await checkAnswers(log, id, input);
   const events = log.identify(input);
   const toSent = ({ placed }: Changed) => placed.slice(0, events.length).map(({ event }) => event);
-  const changed = await log.change(id, async (row) => {
+  const start = new TurnStart(jobs);
+  const make = async (row: SessionRow | undefined): Promise<RowChange> => {
     if (row?.organization !== organization) throw noSession();
     refuseClosed(row, input);
     if (awaited !== undefined) await checkAwaited(log, row, awaited);
-    const ops = callsForTurn(events) ? await jobs.toWake(turnJob(id, organization)) : [];
+    const ops = callsForTurn(events) ? await start.opsFor(turnJob(id, organization)) : [];
     const all = [...events, ...log.identify(statusAfter(row, events))];
     return { row, events: all, ops, ...(also && { also: (made) => also(toSent(made)) }) };
-  });
+  };
+  const changed = await log.change(id, make).finally(() => start.settle());
   if (!changed) throw noSession();
   return toSent(changed);
 }

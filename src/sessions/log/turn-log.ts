@@ -5,12 +5,18 @@ import type { SessionLog } from './session-log.ts';
 import type { SessionRow } from '../session-row.ts';
 import type { Session, SessionStatus } from '../session.ts';
 import type { TurnChange, TurnLog } from '../sessions.ts';
+import type { Op } from '../../store/store.ts';
 import type { TurnFence } from './turn-fence.ts';
 import { eventOf, moveOf } from '../status-moves.ts';
+
+/** A lease that is renewed is in the way once; one that is lost always, and the row tells so soon. */
+const MAX_END_TRIES = 3;
 
 export interface FencedTurn {
   readonly fence: TurnFence;
   readonly lastInput: number;
+  /** Operations that end the go with a commit; see `JobRun.toEnd`. */
+  readonly toEnd?: (() => readonly Op[]) | undefined;
   /** Receives the status, whenever it may have changed. */
   onStatus(status: SessionStatus): void;
 }
@@ -21,16 +27,20 @@ export class FencedTurnLog implements TurnLog {
   readonly #fence: TurnFence;
   readonly #listeners = new Set<() => void>();
   readonly #onStatus: FencedTurn['onStatus'];
+  readonly #toEnd: FencedTurn['toEnd'];
+  #isOver = false;
   #session: Session;
   readonly #first: number;
   /** Number of the last input that those who listen were told of. */
   #told: number;
 
-  constructor(log: SessionLog, session: Session, { fence, lastInput, onStatus }: FencedTurn) {
+  constructor(log: SessionLog, session: Session, turn: FencedTurn) {
+    const { fence, lastInput, onStatus, toEnd } = turn;
     this.#log = log;
     this.#session = session;
     this.#fence = fence;
     this.#onStatus = onStatus;
+    this.#toEnd = toEnd;
     this.#first = lastInput;
     this.#told = lastInput;
   }
@@ -39,20 +49,31 @@ export class FencedTurnLog implements TurnLog {
     return this.#session;
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   async *events(after?: number): AsyncIterable<PlacedEvent> {
     for await (const chunk of this.#log.chunks(this.#session.id, { after })) yield* chunk;
   }
 
   async append(events: readonly NewEvent[], change: TurnChange = {}): Promise<PlacedEvent[]> {
     const identified = this.#log.identify(withStatus(events, change));
+    let tries = 0;
+    let isEnd = false;
     const changed = await this.#log.change(this.#session.id, (row) => {
-      if (!row || !this.#fence.owns(row)) throw lostTurn();
+      if (this.#isOver || !row || !this.#fence.owns(row)) throw lostTurn();
       const { usage = row.usage, cost = row.cost, handled = row.handled } = change;
       const { unpriced = row.unpriced } = change;
       const own = this.#fence.enter(row);
-      return withNextTurn(this.#log, { ...own, usage, cost, unpriced, handled }, identified);
+      const next = withNextTurn(this.#log, { ...own, usage, cost, unpriced, handled }, identified);
+      const isDone = change.isLast === true && !next.isFollowed && handled >= row.lastInput;
+      const ops = isDone && tries++ < MAX_END_TRIES ? this.#toEnd?.() : undefined;
+      isEnd = ops !== undefined;
+      return { ...next, ...(ops && { ops }) };
     });
     if (!changed) throw lostTurn();
+    this.#isOver = isEnd;
     this.see(changed.row);
     return changed.placed;
   }

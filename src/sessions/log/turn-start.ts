@@ -1,0 +1,25 @@
+import type { Job, Jobs, Start } from '../../jobs/jobs.ts';
+import type { Op } from '../../store/store.ts';
+
+/** The start of a turn by the commit that calls for it, which may be tried again. */
+export class TurnStart {
+  readonly #jobs: Pick<Jobs, 'toStart'>;
+  #start: Start | undefined;
+
+  constructor(jobs: Pick<Jobs, 'toStart'>) {
+    this.#jobs = jobs;
+  }
+
+  /** For the next try of the commit. */
+  async opsFor(job: Job): Promise<readonly Op[]> {
+    this.settle();
+    this.#start = await this.#jobs.toStart(job);
+    return this.#start.ops;
+  }
+
+  /** To be called when the commit was tried for the last time. */
+  settle(): void {
+    this.#start?.settle();
+    this.#start = undefined;
+  }
+}
