@@ -5,6 +5,8 @@ export interface LiveFollower {
   /** Something changed: these events were appended, unless another process did it. */
   ring(placed: PlacedEvent[]): void;
   show(delta: EventDelta): void;
+  /** It is shown parts of events. Default: no. */
+  readonly seesParts?: boolean;
 }
 
 /**
@@ -21,6 +23,12 @@ export class LiveSessions {
       group.delete(follower);
       if (group.size === 0 && this.#followers.get(id) === group) this.#followers.delete(id);
     };
+  }
+
+  /** Whether anybody sees parts of the events of the Session. */
+  isWatched(id: string): boolean {
+    for (const { seesParts = false } of this.#followers.get(id) ?? []) if (seesParts) return true;
+    return false;
   }
 
   ring(id: string, placed: PlacedEvent[]): void {

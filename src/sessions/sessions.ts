@@ -213,6 +213,8 @@ export interface TurnLog {
   readonly session: Session;
   /** The go has ended with the last append: another process may have the Session. */
   readonly isOver: boolean;
+  /** Somebody in this process sees parts of events on their way. */
+  readonly isWatched: boolean;
   /** Events from the place on, ascending, all pages. */
   events(after?: number): AsyncIterable<PlacedEvent>;
   /** Appends in one commit with the change. */

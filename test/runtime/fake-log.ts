@@ -59,10 +59,18 @@ export class FakeSession {
   session: Session;
 
   readonly #isEager: boolean;
+  readonly #isWatched: boolean;
 
-  /** Eager, the default: input and what is left move an idle Session in their own commit, as those of a real log do. */
-  constructor(agent: Partial<ResolvedAgent> = {}, { eager = true }: { eager?: boolean } = {}) {
+  /**
+   * Eager, the default: input and what is left move an idle Session in their own commit, as those of a real
+   * log do. Watched, the default: somebody follows the parts of events.
+   */
+  constructor(
+    agent: Partial<ResolvedAgent> = {},
+    { eager = true, watched = true }: { eager?: boolean; watched?: boolean } = {},
+  ) {
     this.#isEager = eager;
+    this.#isWatched = watched;
     this.session = {
       id: 'sess_1',
       organization: 'org_1',
@@ -132,6 +140,7 @@ export class FakeSession {
     return {
       isDead: () => dead,
       isOver: false,
+      isWatched: this.#isWatched,
       get session() {
         return current();
       },

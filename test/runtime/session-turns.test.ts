@@ -92,8 +92,10 @@ describe('the model loop on the log of a Session', () => {
     const rules = [{ match: { times: 1 }, reply: { text: 'a b', chunk_delay_ms: 60_000 } }];
     const { send, rest, until, bench } = await open({ rules });
     await send(say('one'));
-    await until('span.model_request_start');
     await vi.waitFor(() => expect(bench.engine.calls()).toHaveLength(1));
+    // The start is put off until the model has taken some time.
+    bench.clock.advance(10);
+    await until('span.model_request_start');
     const interrupted = performance.now();
     await send({ type: 'user.interrupt' }, say('two'));
     await vi.waitFor(() => expect(bench.engine.calls()[0]?.outcome).toBe('aborted'));

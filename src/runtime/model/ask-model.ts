@@ -16,15 +16,18 @@ import type { ServerFailure } from '../tools/server-pool.ts';
 import { toServerErrorEvent } from '../tools/server-failure.ts';
 import { ShownAnswer } from '../turn/shown-answer.ts';
 import type { TurnContext } from '../turn/turn-context.ts';
+import type { TurnJournal } from '../turn/turn-journal.ts';
 import { idle, requestEnd } from '../turn/turn-events.ts';
 
 /** Failed requests in a row after which the turn is given up. */
 const MAX_RETRIES = 5;
+/** A model that answers within this time has the start of its request in one commit with the answer. */
+const START_MS = 5;
 const OVER = { status: 'idle', isLast: true } as const;
 
 /** One model request from its start to its end, both of them in the log. */
 export function askModel(context: TurnContext): Promise<void> {
-  const { journal, pool, agent, signal } = context;
+  const { journal, pool, agent, deps, signal } = context;
   return interruptible(journal, signal, async (stopped) => {
     const listed = await pool.list(stopped).catch((thrown: unknown) => {
       if (stopped.aborted) return undefined;
@@ -34,7 +37,8 @@ export function askModel(context: TurnContext): Promise<void> {
     const tools = collectTools(agent.tools, listed.tools);
     const startId = await begin(context, { tools, failures: listed.failures });
     if (journal.state.isInterrupted) return;
-    const shown = new ShownAnswer(journal.log);
+    const late = deps.clock.setTimeout(() => void flush(journal), START_MS);
+    const shown = new ShownAnswer(journal);
     try {
       const answer = await ask(context, { tools, shown, stopped });
       await record(context, startId, {
@@ -45,8 +49,15 @@ export function askModel(context: TurnContext): Promise<void> {
       if (!(thrown instanceof ModelCallError)) throw thrown;
       if (signal.aborted) return;
       await fail(context, startId, thrown);
+    } finally {
+      late.cancel();
     }
   });
+}
+
+/** A store that fails tells so at the next append. */
+async function flush(journal: TurnJournal): Promise<void> {
+  await journal.flush().catch(() => undefined);
 }
 
 interface Beginning {
@@ -55,7 +66,8 @@ interface Beginning {
 }
 
 /**
- * Ends what a former go left open, so that every request in the log has one end. What does not fit is
+ * Ends what a former go left open, so that every request in the log has one end. A start that changes
+ * nothing for whoever goes on is written while the model is asked already. What does not fit is
  * out of the conversation from this event on: whoever reads the log asks the same.
  */
 async function begin(
@@ -66,15 +78,18 @@ async function begin(
   const id = journal.log.nextEventId();
   const tokens = agent.model ? deps.model.roomOf(agent.model.id) : Infinity;
   const leftOut = toLeaveOut(journal.state, { tokens, instructions, tools: toShown(tools) });
-  await journal.append([
+  const before = [
     ...(requestId === undefined ? [] : [requestEnd(requestId, { isError: true })]),
     ...failures.map(toServerErrorEvent),
-    {
-      type: 'span.model_request_start',
-      id,
-      ...(leftOut > 0 && { context_left_out: leftOut }),
-    },
-  ]);
+  ];
+  const start: NewEvent = {
+    type: 'span.model_request_start',
+    id,
+    ...(leftOut > 0 && { context_left_out: leftOut }),
+  };
+  const isAlone = before.length === 0 && leftOut === 0;
+  if (isAlone && !journal.log.isWatched && !journal.state.isInterrupted) journal.defer(start);
+  else await journal.append([...before, start]);
   return id;
 }
 

@@ -1,15 +1,15 @@
 import type { Part } from '../../protocols/canonical/canonical.ts';
-import type { TurnLog } from '../../sessions/sessions.ts';
 import type { AnswerListener } from './answer-draft.ts';
+import type { TurnJournal } from './turn-journal.ts';
 
 /** Shows an answer on its way to those who follow, under the ids that its events will have. */
 export class ShownAnswer implements AnswerListener {
-  readonly #log: TurnLog;
+  readonly #journal: TurnJournal;
   readonly #ids = new Map<number, string>();
   readonly #types: Part['type'][] = [];
 
-  constructor(log: TurnLog) {
-    this.#log = log;
+  constructor(journal: TurnJournal) {
+    this.#journal = journal;
   }
 
   opened(index: number, { type }: Part): void {
@@ -22,7 +22,7 @@ export class ShownAnswer implements AnswerListener {
   said(index: number, text: string): void {
     const first = this.#firstOf(index);
     const content = { type: 'text', text };
-    this.#log.show({
+    this.#journal.show({
       type: 'event_delta',
       event_id: this.idOf(first),
       delta: { type: 'content_delta', index: index - first, content },
@@ -39,11 +39,11 @@ export class ShownAnswer implements AnswerListener {
   }
 
   newId(): string {
-    return this.#log.nextEventId();
+    return this.#journal.log.nextEventId();
   }
 
   #start(type: 'agent.message' | 'agent.thinking', index: number): void {
-    this.#log.show({ type: 'event_start', event: { type, id: this.idOf(index) } });
+    this.#journal.show({ type: 'event_start', event: { type, id: this.idOf(index) } });
   }
 
   #firstOf(index: number): number {

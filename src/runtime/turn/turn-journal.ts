@@ -1,5 +1,5 @@
 import type { Usage } from '../../core/usage.ts';
-import type { NewEvent, PlacedEvent } from '../../sessions/log/session-event.ts';
+import type { EventDelta, NewEvent, PlacedEvent } from '../../sessions/log/session-event.ts';
 import { isSpent } from '../../sessions/session-budget.ts';
 import type { SessionStatus, SessionUsage } from '../../sessions/session.ts';
 import type { TurnLog } from '../../sessions/sessions.ts';
@@ -23,6 +23,7 @@ export class TurnJournal {
   #cost: number;
   #unpriced: boolean;
   #handled: number;
+  #deferred: NewEvent[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(log: TurnLog) {
@@ -49,6 +50,25 @@ export class TurnJournal {
     return this.#inTurn(() => this.#append(events, change));
   }
 
+  /**
+   * Appends an event together with what comes next, or by {@link flush}. It may be lost with the process:
+   * whoever goes on does the same without it.
+   */
+  defer(event: NewEvent): void {
+    this.#deferred.push(event);
+  }
+
+  flush(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#deferred.length > 0) await this.#append([], {});
+    });
+  }
+
+  /** Shows a part of an event, unless what stands before it is still deferred. */
+  show(delta: EventDelta): void {
+    if (this.#deferred.length === 0) this.log.show(delta);
+  }
+
   /** Says that all input is seen, for input that asks for nothing. */
   settle(): Promise<void> {
     return this.#inTurn(async () => {
@@ -65,12 +85,13 @@ export class TurnJournal {
     const sum = this.#cost + (cost ?? 0);
     const unpriced = this.#unpriced || cost === null;
     const total = usage ? addUsage(this.#usage, usage) : this.#usage;
-    const placed = await log.append(events, {
+    const placed = await log.append([...this.#deferred, ...events], {
       handled,
       ...(status !== undefined && { status }),
       ...(isLast && { isLast }),
       ...(usage && { usage: total, cost: sum, ...(unpriced && { unpriced }) }),
     });
+    this.#deferred = [];
     this.#handled = handled;
     this.#usage = total;
     this.#cost = sum;

@@ -23,6 +23,10 @@ export class Inbox implements LiveFollower {
     signal.addEventListener('abort', this.#wake);
   }
 
+  get seesParts(): boolean {
+    return this.#types.size > 0;
+  }
+
   close(): void {
     this.#signal.removeEventListener('abort', this.#wake);
   }

@@ -55,6 +55,11 @@ class SharedTail implements LiveFollower {
     ];
   }
 
+  get seesParts(): boolean {
+    for (const { seesParts = false } of this.followers) if (seesParts) return true;
+    return false;
+  }
+
   close(): void {
     for (const leave of this.#leave) leave();
   }

@@ -53,6 +53,10 @@ export class FencedTurnLog implements TurnLog {
     return this.#isOver;
   }
 
+  get isWatched(): boolean {
+    return this.#log.live.isWatched(this.#session.id);
+  }
+
   async *events(after?: number): AsyncIterable<PlacedEvent> {
     for await (const chunk of this.#log.chunks(this.#session.id, { after })) yield* chunk;
   }
