@@ -23,6 +23,8 @@ const SPENDING = { day: 'spending_day', month: 'spending_month' } as const;
 
 /** Longest subject: the name of its key holds it. */
 const MAX_SUBJECT_LENGTH = 180;
+/** Longest value of a label. */
+const MAX_LABEL_LENGTH = 512;
 
 /** Reads what an issuer says of a subject; undefined where a claim is absent or of another form. */
 export function readIdentity(claims: Claims, issuer: JwtIssuer): TokenIdentity | undefined {
@@ -31,10 +33,11 @@ export function readIdentity(claims: Claims, issuer: JwtIssuer): TokenIdentity |
     issuer.organization ??
     (issuer.organization_claim === null ? undefined : textAt(claims, issuer.organization_claim));
   const limits = readLimits(claims, issuer);
-  if (subject === undefined || organization === undefined || !limits) return undefined;
-  if (subject.length > MAX_SUBJECT_LENGTH || /\p{Cc}/u.test(subject)) return undefined;
   const labels = readLabels(claims, issuer);
-  const fields = { ...limits, ...(labels && { labels }) };
+  if (subject === undefined || organization === undefined || !limits || !labels) return undefined;
+  if (subject.length > MAX_SUBJECT_LENGTH || /\p{Cc}/u.test(subject)) return undefined;
+  const isLabelled = Object.keys(issuer.labels).length > 0;
+  const fields = { ...limits, ...(isLabelled && { labels }) };
   return { subject, organization, scopes: readScopes(claims, issuer), fields };
 }
 
@@ -43,23 +46,34 @@ function readScopes(claims: Claims, { roles }: JwtIssuer): readonly string[] {
   const held = [claimAt(claims, roles.claim)].flat();
   return [
     ...new Set(
-      held.flatMap((role) => (typeof role === 'string' ? (roles.scopes[role] ?? []) : [])),
+      held.flatMap((role) =>
+        typeof role === 'string' && Object.hasOwn(roles.scopes, role)
+          ? (roles.scopes[role] ?? [])
+          : [],
+      ),
     ),
   ];
 }
 
+/** Undefined for a claim that is no plain value: budgets by that label would not hold its calls. */
 function readLabels(
   claims: Claims,
-  { labels }: JwtIssuer,
+  issuer: Pick<JwtIssuer, 'labels'>,
 ): Readonly<Record<string, string>> | undefined {
-  const names = Object.entries(labels);
-  if (names.length === 0) return undefined;
-  const told = names.flatMap(([label, claim]) => {
+  const labels: Record<string, string> = {};
+  for (const [label, claim] of Object.entries(issuer.labels)) {
     const value = claimAt(claims, claim);
-    const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
-    return isPlain ? [[label, String(value).slice(0, 512)]] : [];
-  });
-  return Object.fromEntries(told) as Record<string, string>;
+    if (value === undefined || value === null) continue;
+    const text = plainText(value);
+    if (text === undefined || text.length > MAX_LABEL_LENGTH) return undefined;
+    labels[label] = text;
+  }
+  return labels;
+}
+
+function plainText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
 /** Undefined for a claim that is no positive number: a limit must not be lifted by a slip. */

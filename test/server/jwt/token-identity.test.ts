@@ -72,6 +72,20 @@ describe('what a token says', () => {
     expect(readIdentity({ sub: 'a', ...claims }, asked)).toBeUndefined();
   });
 
+  it.each([{ team: ['blue'] }, { team: { name: 'blue' } }, { team: 'x'.repeat(513) }])(
+    'leaves no label out for %o, by which a budget may hold its calls',
+    (claims) => {
+      const asked = issuer({ labels: { team: 'team' } });
+      expect(readIdentity({ sub: 'a', ...claims }, asked)).toBeUndefined();
+      expect(readIdentity({ sub: 'a', team: null }, asked)?.fields).toEqual({ labels: {} });
+    },
+  );
+
+  it.each(['constructor', '__proto__', 'toString'])('gives no scope for the role %s', (role) => {
+    const asked = issuer({ roles: { claim: 'roles', scopes: { r: ['run'] } } });
+    expect(readIdentity({ sub: 'a', roles: [role] }, asked)?.scopes).toEqual([]);
+  });
+
   it.each([
     {},
     { sub: '' },
