@@ -14,6 +14,8 @@ export type AlertType =
 export interface Alert {
   /** Names the event: the same id is told once, whoever sees it and however often. */
   readonly id: string;
+  /** True for one that never may come again; others are remembered for 400 days. */
+  readonly isForGood?: boolean;
   readonly type: AlertType;
   /** Owner of what it is about; its secret signs the webhook. */
   readonly organization: string;

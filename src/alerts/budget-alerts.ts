@@ -12,6 +12,8 @@ import type { Alert } from './alert.ts';
 const MARKS = [50, 80, 100] as const;
 /** A crossing shortly before the end of a window is seen behind it. */
 const LATE_MS = 5 * 60_000;
+/** Nobody is told of a window that ended before. */
+const MOST_LATE_MS = 7 * 24 * 3_600_000;
 /** Share of a window before which a forecast says nothing. */
 const LEAST_ELAPSED = 0.1;
 
@@ -33,11 +35,14 @@ interface Spent {
 /**
  * Finds the marks that budgets have crossed by an instant, from what the store says: whoever looks finds
  * the same. Rejects with `StoreError`.
+ *
+ * @param since when somebody looked last; what was crossed in a window that has ended meanwhile is found
  */
 export async function findBudgetAlerts(
   { repository, store }: BudgetAlertsOptions,
-  at: number,
+  { at, since }: { readonly at: number; readonly since: number },
 ): Promise<Alert[]> {
+  const behind = Math.max(Math.min(since, at) - LATE_MS, at - MOST_LATE_MS);
   const all = await repository.list(definition, {
     organization: null,
     limit: Infinity,
@@ -46,7 +51,7 @@ export async function findBudgetAlerts(
   const alerts: Alert[] = [];
   for (const stored of all) {
     const budget = toBudget(stored);
-    const windows = new Map([at - LATE_MS, at].map((when) => toNamed(budget.windowAt(when))));
+    const windows = new Map([behind, at].map((when) => toNamed(budget.windowAt(when))));
     for (const window of windows.values()) {
       const spend = await readSpend({ store }, budgetScope(budget, window), at);
       const { settled } = spend.lifetime;
@@ -73,7 +78,7 @@ function alertsOf(spent: Spent): Alert[] {
 function toAlert(spent: Spent, percent: number): Alert {
   const { budget, organization, window, settled, at } = spent;
   return {
-    id: `budget/${budget.id}/${window.name}/${percent}`,
+    ...idOf(budget, window, percent),
     type: 'alert.budget',
     organization,
     at,
@@ -85,12 +90,24 @@ function toAlert(spent: Spent, percent: number): Alert {
 function toForecastAlert(spent: Spent, forecast: number): Alert {
   const { budget, organization, window, at } = spent;
   return {
-    id: `budget/${budget.id}/${window.name}/forecast`,
+    ...idOf(budget, window, 'forecast'),
     type: 'alert.forecast',
     organization,
     at,
     text: `Budget ${budget.name}: ${fromNanos(forecast)} USD are to be expected of ${fromNanos(budget.amount)} (${window.name})`,
     data: { ...factsOf(spent), forecast: fromNanos(forecast) },
+  };
+}
+
+/** Another amount has marks of its own, and a window without an end is told of once for good. */
+function idOf(
+  { id, amount }: Budget,
+  { name, to }: BudgetWindow,
+  mark: number | 'forecast',
+): Pick<Alert, 'id' | 'isForGood'> {
+  return {
+    id: `budget/${id}/${name}/${fromNanos(amount)}/${mark}`,
+    ...(to === Infinity && { isForGood: true }),
   };
 }
 
@@ -115,7 +132,7 @@ function forecastOf({ window: { from, to }, settled, at }: Spent): number | unde
 export function exceededAlert(budget: Budget, organization: string, at: number): Alert {
   const window = budget.windowAt(at);
   return {
-    id: `budget/${budget.id}/${window.name}/100`,
+    ...idOf(budget, window, 100),
     type: 'alert.budget',
     organization,
     at,

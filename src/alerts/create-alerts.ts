@@ -63,8 +63,9 @@ export function createAlerts(options: AlertsOptions): Alerts {
   const toRaise = (alert: Alert): Op[] => {
     const { id, organization, type, at } = alert;
     const event = { organization, type, subject: id, at };
+    const kept = alert.isForGood === true ? {} : { ttlMs: KEPT_MS };
     return [
-      { type: 'put', key: alertKey(id), value: { ...alert }, ifAbsent: true, ttlMs: KEPT_MS },
+      { type: 'put', key: alertKey(id), value: { ...alert }, ifAbsent: true, ...kept },
       ...targets.webhooks.flatMap((url) =>
         webhooks.toSend({ ...event, id: messageId(id, url), url }),
       ),

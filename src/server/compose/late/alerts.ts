@@ -23,6 +23,12 @@ import type { GatewayOptions } from '../open-gateway.ts';
 /** The durable job that looks for what no single call tells; one process at a time does it. */
 const WATCH_JOB = 'alert-watch';
 const WATCH_MS = 5_000;
+/** What the watch knows of its last look. */
+interface Looked {
+  /** Milliseconds since epoch. */
+  readonly lookedAt: number;
+}
+
 const ANYWHERE = { organization: null };
 
 export interface AlertPartsOptions extends Pick<
@@ -68,12 +74,13 @@ export async function createAlertParts(options: AlertPartsOptions): Promise<Aler
     (await repository.find(organization, 'default', ANYWHERE))?.id ?? '';
   const nameOf = async (id: string): Promise<string> =>
     (await repository.find(provider, id, ANYWHERE))?.spec.name ?? id;
-  const watch: JobHandler = async () => {
+  const watch: JobHandler = async ({ job }) => {
     const at = clock.now();
-    for (const alert of await findBudgetAlerts({ repository, store }, at))
+    const since = (job.payload as Looked | null)?.lookedAt ?? at;
+    for (const alert of await findBudgetAlerts({ repository, store }, { at, since }))
       await alerts.raise(alert);
     await raiseOutages({ store, nameOf, home, toRaise: alerts.toRaise }, at);
-    return { againInMs: WATCH_MS };
+    return { againInMs: WATCH_MS, payload: { lookedAt: at } satisfies Looked };
   };
   await jobs.add({ kind: WATCH_JOB, id: WATCH_JOB, payload: null });
   return {
