@@ -13,7 +13,7 @@ export const USES = {
   call: 'calling models, APIs, Services; running Schedules; sending to Sessions',
   write: 'making, changing and removing resources',
   govern:
-    'making and changing keys with their roles, organizations and the configuration as a whole',
+    'making and changing keys with their roles, budgets, organizations and the configuration as a whole',
 } as const;
 
 /** What a call does. */

@@ -154,6 +154,23 @@ describe('roles', () => {
     }
   });
 
+  it(verifies('roles.matrix', 'leave what bounds money to who may give keys'), async () => {
+    const budget = { name: 'bounding', organization: owner.organization, amount: '1', per: 'day' };
+    const made = await world.gateway.admin('POST', '/admin/v1/budgets', budget);
+    expect(made.status).toBe(201);
+    const path = `/admin/v1/budgets/${made.body.id}`;
+    const lifted = { operation: '', method: 'PATCH', path, body: { amount: '1000' } };
+    const removed = { operation: '', method: 'DELETE', path, body: undefined };
+    for (const role of ['operator', 'billing', 'viewer'] as const) {
+      const key = await keyOf(owner, { role, scopes: ['admin'] });
+      for (const call of [lifted, removed])
+        expect(isRefused(await send(key, call)), `${role} ${call.method}`).toBe(true);
+    }
+    const key = await keyOf(owner, { role: 'admin', scopes: ['admin'] });
+    expect(await send(key, lifted)).toMatchObject({ status: 200 });
+    expect(await send(key, removed)).toMatchObject({ status: 200 });
+  });
+
   it('change with the key, and are told to whoever asks who it is', async () => {
     const value = await keyOf(owner, { role: 'viewer' });
     const whoami: Sample = { operation: '', method: 'GET', path: '/v1/account/key' };

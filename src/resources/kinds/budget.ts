@@ -82,7 +82,7 @@ export const budget: ResourceDefinition = defineResource('budgets', {
     }),
   immutable: ['organization'],
   deletable: true,
-  uses: { read: 'costs' },
+  uses: { read: 'costs', change: 'govern' },
   filters: ['organization', 'enabled', 'per'],
   refs: (spec) => [
     { kind: 'organization', target: String(spec['organization']), path: 'organization' },

@@ -33,11 +33,11 @@ const ROUTES: readonly (readonly [route: RegExp, use: Use | 'none'])[] = [
   [/^POST \/v1\/(assets|webhooks\/secret\/rotate)$/, 'write'],
   [/^DELETE \/v1\/(videos|contents\/generations\/tasks)(\/|$)/, 'write'],
   [
-    /^(?!GET)\w+ \/admin\/v1\/(keys|organizations|inventories|configuration|prices)(\/|$)/,
+    /^(?!GET)\w+ \/admin\/v1\/(keys|organizations|budgets|inventories|configuration|prices)(\/|$)/,
     'govern',
   ],
   [
-    /^(?!GET)\w+ \/admin\/v1\/(?!keys|organizations|inventories|configuration|prices|console)/,
+    /^(?!GET)\w+ \/admin\/v1\/(?!keys|organizations|budgets|inventories|configuration|prices|console)/,
     'write',
   ],
 ];
