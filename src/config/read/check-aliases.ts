@@ -34,21 +34,16 @@ export function checkAliases(tree: Tree, places: Places): Diagnostic[] {
 }
 
 /**
- * Finds budgets that answer calls by a model which nothing declares; as above, what only the server can
- * know is left to it.
+ * Why a name leads to no model; undefined where it does, or where only the server can know. An alias
+ * counts as a model where `viaAlias`.
  */
-export function checkDowngrades(tree: Tree, places: Places): Diagnostic[] {
+export function createModelCheck(
+  tree: Tree,
+): (name: string, viaAlias: boolean) => Problem | undefined {
   const declared = readDeclared(tree);
-  const names = [...(declared.models ?? []), ...declared.aliases];
-  return entriesOf(tree, 'budgets').flatMap(({ on_exceed: exceed }, index) => {
-    const target = isRecord(exceed) ? exceed['downgrade'] : undefined;
-    if (typeof target !== 'string' || names.some((name) => canMeet(target.trim(), name))) return [];
-    const problem = faultOf(target.trim(), declared);
-    if (!problem) return [];
-    const path = ['budgets', index, 'on_exceed', 'downgrade'];
-    const place = places.find(tree, path);
-    return [{ ...place, path: formatPath(path), severity: 'error' as const, ...problem }];
-  });
+  const aliases = [...declared.aliases];
+  return (name, viaAlias) =>
+    viaAlias && aliases.some((alias) => canMeet(name, alias)) ? undefined : faultOf(name, declared);
 }
 
 function hidden(name: string): Problem {

@@ -1,6 +1,7 @@
 import { findUnpriced, type PublishedPrices, type UnpricedRoute } from './check-prices.ts';
 import { checkPrograms } from './check-programs.ts';
-import { checkAliases, checkDowngrades } from './check-aliases.ts';
+import { checkAliases } from './check-aliases.ts';
+import { checkBudgets } from './check-budgets.ts';
 import { checkReferences } from './check-references.ts';
 import { checkSecrets } from './check-secrets.ts';
 import { type DesiredState, toDesired } from '../objects/desired.ts';
@@ -104,7 +105,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     ...sections.diagnostics,
     ...checkReferences(tree, places),
     ...checkAliases(tree, places),
-    ...checkDowngrades(tree, places),
+    ...checkBudgets(tree, places),
   ];
   diagnostics.push(
     ...merging,

@@ -33,7 +33,15 @@ const onExceed = once(() =>
     [
       z.enum(['refuse', 'warn']),
       exactly({
-        downgrade: z.string().trim().min(1).max(256).describe('Model that answers in its place.'),
+        downgrade: z
+          .string()
+          .trim()
+          .min(1)
+          .max(256)
+          .superRefine((value, context) => {
+            if (value.includes('*')) meaningless(context, 'expected one model, not a pattern');
+          })
+          .describe('Model that answers in its place.'),
       }),
     ],
     { error: EXCEED },
