@@ -56,6 +56,8 @@ export interface SpendingView {
 export interface BudgetSpendingView {
   id: string;
   name: string;
+  organization?: string | null;
+  organization_name?: string | null;
   enabled: boolean;
   per: string;
   /** RFC 3339; null for a lifetime. */

@@ -27,7 +27,7 @@ export function findResource(
       if (first === undefined) throw thrown;
       if (found.length === 1) return first;
       const message = `${named} is the name of ${found.map(({ id }) => id).join(', ')}`;
-      throw new CliError({ code: 'ambiguous', message, exit: 'conflict' });
+      throw new CliError({ code: 'ambiguous', message, exit: 'conflict', hint: 'give the id' });
     }
   });
 }

@@ -11,6 +11,8 @@ export const SPENDING = record({
 export const BUDGET = record({
   id: text,
   name: text,
+  organization: orNull(text),
+  organization_name: orNull(text),
   per: text,
   resets_at: orNull(text),
   amount: text,

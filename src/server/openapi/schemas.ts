@@ -201,6 +201,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     type: only('budget_spending'),
     name: text,
     organization: orNull(text),
+    organization_name: orNull(text),
     enabled: flag,
     per: oneOf('day', 'week', 'month', 'lifetime'),
     window_start: orNull(instant),

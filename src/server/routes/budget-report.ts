@@ -1,5 +1,6 @@
 import { fromNanos } from '../../core/money.ts';
 import { budget as definition, toBudget } from '../../resources/kinds/budget.ts';
+import { organization as owner } from '../../resources/kinds/organization.ts';
 import type { Stored } from '../../resources/store/define-resource.ts';
 import { budgetScope } from '../../usage/budgets/extra-payers.ts';
 import { readSpend } from '../../usage/spend/read-spend.ts';
@@ -11,6 +12,7 @@ export interface BudgetSpending {
   readonly type: 'budget_spending';
   readonly name: string;
   readonly organization: string | null;
+  readonly organization_name: string | null;
   readonly enabled: boolean;
   readonly per: string;
   /** Beginning and end of the window, RFC 3339; null for a lifetime. */
@@ -34,11 +36,26 @@ export async function reportBudgets(
     limit: Infinity,
     matches: () => true,
   });
-  return { data: await Promise.all(listed.map((one) => toSpending(one, deps))), next_page: null };
+  const nameOf = await organizationNames(listed, deps);
+  const toRow = (one: Stored) => toSpending(one, nameOf(one.organization), deps);
+  return { data: await Promise.all(listed.map(toRow)), next_page: null };
+}
+
+async function organizationNames(
+  listed: readonly Stored[],
+  { repository }: Pick<SpendingDeps, 'repository'>,
+): Promise<(id: string | null) => string | null> {
+  const ids = [...new Set(listed.flatMap(({ organization: id }) => id ?? []))];
+  const found = await Promise.all(
+    ids.map((id) => repository.find(owner, id, { organization: null })),
+  );
+  const names = new Map(found.flatMap((one) => (one ? [[one.id, one.spec.name] as const] : [])));
+  return (id) => (id === null ? null : (names.get(id) ?? null));
 }
 
 async function toSpending(
   stored: Stored,
+  organizationName: string | null,
   { store, clock }: Pick<SpendingDeps, 'store' | 'clock'>,
 ): Promise<BudgetSpending> {
   const budget = toBudget(stored);
@@ -51,6 +68,7 @@ async function toSpending(
     type: 'budget_spending',
     name: budget.name,
     organization: stored.organization,
+    organization_name: organizationName,
     enabled: stored.spec['enabled'] === true,
     per: budget.per,
     window_start: toInstant(window.from),

@@ -200,4 +200,37 @@ describe('API keys', () => {
       expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['acme/fast']);
     },
   );
+
+  it('are found by name in every organization, by the command, too', async () => {
+    const env = { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.adminKey };
+    const run = (...args: string[]) => runCli(args, { env });
+    for (const name of ['north', 'south'])
+      expect((await gateway.admin('POST', '/admin/v1/organizations', { name })).status).toBe(201);
+    const { id, value } = await create({ name: 'north-ci', organization: 'north' });
+    await gateway.chat('acme/fast', { key: value });
+    expect((await run('keys', 'get', 'north-ci')).stdout).toContain(id);
+    expect((await run('logs', '--key', 'north-ci')).stdout).toContain('acme/fast');
+    const rotated = await run('keys', 'rotate', 'north-ci');
+    expect(rotated).toMatchObject({ code: 0 });
+    expect(rotated.stdout.trim()).toMatch(KEY);
+    // A name that two have is nobody's.
+    await create({ name: 'north-ci', organization: 'south' });
+    const unclear = await run('keys', 'get', 'north-ci');
+    expect(unclear.code).toBe(5);
+    expect(unclear.stderr).toContain(id);
+    expect(unclear.stderr).toContain('give the id');
+    for (const organization of ['north', 'south']) {
+      const budget = { name: 'all', organization, amount: '5', per: 'month' };
+      expect((await gateway.admin('POST', '/admin/v1/budgets', budget)).status).toBe(201);
+    }
+    const { stdout } = await run('budgets', 'list');
+    expect(stdout).toMatch(/^NAME +ORGANIZATION /);
+    expect(stdout).toMatch(/^all +north /m);
+    expect(stdout).toMatch(/^all +south /m);
+    const own = await runCli(['budgets', 'list', '--own'], {
+      env: { ...env, GATEWAY_API_KEY: value },
+    });
+    expect(own.stdout).toMatch(/^NAME +PER /);
+    expect(own.stdout).toMatch(/^all +month /m);
+  });
 });

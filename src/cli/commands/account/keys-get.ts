@@ -1,4 +1,5 @@
 import { addSpending, toSpendingRows } from '../../details/spending-rows.ts';
+import { findResource } from '../../resources/find-resource.ts';
 import { getResource } from '../../resources/get-resource.ts';
 import type { RunOf } from '../../commands.ts';
 
@@ -9,7 +10,7 @@ export const run: RunOf<'keys get'> = (input) => {
     input,
     { ...sought, toRows: (key) => toRotationRow(toSpendingRows(key), context.clock.now()) },
     async (client, signal) => {
-      const key = await client.admin(sought.kind).get(sought.named, signal);
+      const key = await findResource(client, sought, signal);
       return addSpending(client, key, { kind: 'key', signal });
     },
   );

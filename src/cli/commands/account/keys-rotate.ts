@@ -1,11 +1,13 @@
 import { oneLine } from '../../../core/printable.ts';
+import { findResource } from '../../resources/find-resource.ts';
 import type { RunOf } from '../../commands.ts';
 
 /** The new value goes to stdout alone, so that `KEY=$(gateway keys rotate app)` works. */
 export const run: RunOf<'keys rotate'> = async ({ args, flags, context }) => {
   const client = await context.connect();
   const keys = client.admin('keys');
-  const { id } = await keys.get(args.id, context.signal);
+  const sought = { kind: 'keys', named: args.id } as const;
+  const { id } = await findResource(client, sought, context.signal);
   const end = flags.end;
   const body = { overlap: `${flags.overlap}ms`, ...(end !== undefined && { end }) };
   const key = await keys.below(id).post('rotate', { json: body }, context.signal);

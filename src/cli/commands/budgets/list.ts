@@ -8,14 +8,21 @@ export const run: RunOf<'budgets list'> = async ({ flags, context }) => {
   const data = flags.own
     ? await client.account.budgets(signal)
     : await client.usage.budgets(signal);
+  const columns = flags.own ? COLUMNS.filter((one) => one !== OWNER) : COLUMNS;
   return {
     data,
-    text: async (style) => renderTable(data, COLUMNS, { style, empty: 'no budgets' }),
+    text: async (style) => renderTable(data, columns, { style, empty: 'no budgets' }),
   };
+};
+
+const OWNER: Column<BudgetSpendingView> = {
+  title: 'ORGANIZATION',
+  value: ({ organization, organization_name: name }) => name ?? organization ?? '-',
 };
 
 const COLUMNS: readonly Column<BudgetSpendingView>[] = [
   { title: 'NAME', value: ({ name }) => name },
+  OWNER,
   { title: 'PER', value: ({ per }) => per },
   { title: 'AMOUNT USD', value: ({ amount }) => amount },
   { title: 'SPENT', value: ({ spent }) => spent },
