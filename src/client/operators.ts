@@ -7,6 +7,8 @@ export interface GatewayStatus {
   store: { driver: string; scope: string; state: string; warnings: readonly string[] };
   workers: readonly { id: string; since: string }[];
   providers: readonly { name: string; routes: readonly Record<string, unknown>[] }[];
+  /** Routes and APIs without a known price; gateways of former releases do not say. */
+  unpriced?: readonly string[];
   [field: string]: unknown;
 }
 

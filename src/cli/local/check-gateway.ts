@@ -17,6 +17,13 @@ const NAME = 'gateway';
 /** What answers at an address: the gateway that the key belongs to, somebody else, or nobody. */
 type Answerer = 'ours' | 'stranger' | 'nobody';
 
+/** What was found of the gateway. */
+export interface CheckedGateway {
+  readonly findings: readonly Finding[];
+  /** Address of the gateway where the own one answers. */
+  readonly baseUrl?: string;
+}
+
 /**
  * Asks the gateway that every command would ask, with the key that it would send, and looks at the
  * port of the file where that is another one.
@@ -25,13 +32,13 @@ export async function checkGateway(
   { listen, dataDir }: Pick<ServerConfig, 'listen' | 'dataDir'>,
   context: CommandContext,
   near: string | undefined,
-): Promise<Finding[]> {
+): Promise<CheckedGateway> {
   let connection: Connection;
   try {
     connection = await context.connection({ near, keyRequired: false });
   } catch (thrown) {
     if (!(thrown instanceof CliError)) throw thrown;
-    return [{ name: NAME, state: 'bad', message: thrown.message }];
+    return { findings: [{ name: NAME, state: 'bad', message: thrown.message }] };
   }
   const { server } = connection;
   const answerer = await whoAnswers(connection, context);
@@ -43,7 +50,7 @@ export async function checkGateway(
   // Whoever answers there is told of above.
   if (!isDeclared || answerer === 'nobody')
     findings.push(await checkPort(listen.host, listen.port));
-  return findings;
+  return { findings, ...(answerer === 'ours' && { baseUrl: server }) };
 }
 
 function findingsOf(

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts';
 import type { Catalog, Model, Route } from '../../routing/catalog.ts';
+import { unpricedRoutes } from '../../routing/unpriced-routes.ts';
 import type { Health } from '../../routing/health.ts';
 import type { Store } from '../../store/store.ts';
 import { LEASES } from '../../usage/ledger/ledger-keys.ts';
@@ -41,6 +42,8 @@ export interface StatusView {
   readonly workers: readonly { readonly id: string; readonly since: string }[];
   /** At most {@link MAX_ROUTES} routes, those that are not available first. */
   readonly providers: readonly { readonly name: string; readonly routes: readonly RouteStatus[] }[];
+  /** Routes and APIs without a known price, at most {@link MAX_ROUTES}. */
+  readonly unpriced: readonly string[];
 }
 
 const MAX_ROUTES = 500;
@@ -70,6 +73,7 @@ export async function reportStatus(deps: StatusDeps): Promise<StatusView> {
       since: new Date(value.since).toISOString(),
     })),
     providers: providersOf(deps),
+    unpriced: unpricedRoutes(catalog()).slice(0, MAX_ROUTES),
   };
 }
 

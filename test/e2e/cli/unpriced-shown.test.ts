@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { adminEnv, runBinary } from '../../support/binary.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
@@ -147,3 +148,22 @@ it(
     ]);
   },
 );
+
+it('doctor judges by the list of prices that the gateway keeps', async () => {
+  const prices = { input_mtok: 2, output_mtok: 4 };
+  const models = [{ id: 'new', match: { equals: 'not-listed-yet' }, prices }];
+  const text = JSON.stringify({ providers: [{ id: 'openai', models }] });
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  const told = async (): Promise<string> => {
+    const { data } = JSON.parse(await run('doctor --offline -o json'));
+    return data.findings.find(({ name }: { name: string }) => name === 'prices').message;
+  };
+  expect(await told()).toContain('acme/new (openai)');
+  const kept = await gateway.admin('PUT', '/admin/v1/prices', { text, sha256, from: 'list.json' });
+  expect(kept.status).toBe(200);
+  onTestFinished(() => void gateway.admin('DELETE', '/admin/v1/prices'));
+  expect(await told()).not.toContain('acme/new (openai)');
+  expect(await told()).toContain('acme/listed (openai)');
+  const { body } = await gateway.admin('GET', '/admin/v1/status');
+  expect(body.unpriced).toContain('acme/listed (openai)');
+});

@@ -9,7 +9,7 @@ import { checkProviders } from '../../local/check-providers.ts';
 import { nodeFileLimits, readFileLimit } from '../../../upstream/places/file-limit.ts';
 import { checkGateway } from '../../local/check-gateway.ts';
 import { shippedPrices } from '../../../usage/prices/live-prices.ts';
-import { checkPrices } from '../../local/check-prices.ts';
+import { checkPrices, servedUnpriced, unpricedName } from '../../local/check-prices.ts';
 import { EXIT } from '../../exit-codes.ts';
 import {
   checkDirectory,
@@ -91,6 +91,11 @@ async function checkMachine(
   const { server, desired } = config;
   const keys = [join(server.dataDir, 'admin.key'), server.secrets.masterKeyFile];
   const keyFiles = await Promise.all(keys.map((path) => checkKeyFile(path)));
+  const { findings, baseUrl } = await checkGateway(server, context, flags.config[0]);
+  const served =
+    baseUrl === undefined
+      ? undefined
+      : await servedUnpriced({ baseUrl, dataDir: server.dataDir }, context);
   return [
     await checkSecrets(config, env),
     await checkDirectory('data directory', server.dataDir),
@@ -99,9 +104,9 @@ async function checkMachine(
       workers: server.workers,
     }),
     ...keyFiles.filter((finding) => finding !== undefined),
-    ...(await checkGateway(server, context, flags.config[0])),
+    ...findings,
     checkFileLimit(connectionsOf(desired), await fileLimitOf(server.dataDir)),
-    checkPrices(config.unpriced, server),
+    checkPrices(served ?? config.unpriced.map(unpricedName), server),
     ...(flags.offline ? [] : await checkProviders(desired, context)),
   ];
 }
