@@ -12,9 +12,5 @@ export function findTool(name: string): Tool {
   const found = TOOLS.find((tool) => tool.name === name);
   if (found) return found;
   const names = TOOLS.map((tool) => tool.name);
-  const meant = suggest(name, names);
-  throw usageError(
-    `no tool is called "${name}"`,
-    meant === undefined ? `known: ${names.join(', ')}` : `did you mean ${meant}?`,
-  );
+  throw usageError(`no tool is called "${name}"`, suggest(name, names));
 }

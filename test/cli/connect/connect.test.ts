@@ -132,7 +132,8 @@ describe('without a flag', () => {
   it('names the tool that was meant', async () => {
     const { code, stderr } = await connect('claud');
     expect(code).toBe(64);
-    expect(stderr).toContain('did you mean claude?');
+    expect(stderr).toContain('hint: did you mean claude?');
+    expect((await connect('emacs')).stderr).toContain('hint: known: claude, codex');
   });
 });
 
