@@ -66,6 +66,11 @@ export async function writeToolFiles(
   return record.map(({ file, backup }) => ({ file, backup }));
 }
 
+/** Rejects with what `writeToolFiles` would reject with, and writes nothing. */
+export async function checkToolFiles(files: readonly ToolFile[], place: Place): Promise<void> {
+  for (const file of files) await prepareChange(file, place);
+}
+
 interface Change {
   readonly file: string;
   readonly old: Buffer | undefined;

@@ -202,6 +202,17 @@ describe('--write and --undo', () => {
     expect(models.map((one) => one.name)).toEqual(['own', 'acme/fast', 'acme/slow']);
   });
 
+  it('makes no key where the file cannot be merged', async () => {
+    await mkdir(join(home, '.claude'));
+    const text = '{"env":{}, // mine\n}';
+    await writeFile(join(home, '.claude/settings.json'), text);
+    const { code, stderr } = await connect('claude', '--write');
+    expect(code).toBe(1);
+    expect(stderr).toContain('has comments');
+    expect([...names]).toEqual([]);
+    expect(await readFile(join(home, '.claude/settings.json'), 'utf8')).toBe(text);
+  });
+
   it('writes through a link', async () => {
     await mkdir(join(home, '.claude'));
     await writeFile(join(home, 'dotfile'), '{}');

@@ -18,7 +18,7 @@ export const run: RunOf<'connect'> = async (input) => {
   if (chosen.length > 1) throw usageError(`--${chosen.join(' and --')} cannot be combined`);
   if (args.tool === undefined) return listTools();
   const tool = findTool(args.tool);
-  refuseImpossible(tool, input);
+  await refuseImpossible(tool, input);
   if (flags.undo) return undo(tool, input);
   const setup = await readSetup(tool, input);
   const recipe = setup.key === '' ? recipeWithoutKey(tool, setup) : tool.recipe(setup);
@@ -31,7 +31,8 @@ export const run: RunOf<'connect'> = async (input) => {
 };
 
 /** Before a key is made for nothing. */
-function refuseImpossible(tool: Tool, { flags, rest }: InputOf<'connect'>): void {
+async function refuseImpossible(tool: Tool, input: InputOf<'connect'>): Promise<void> {
+  const { flags, rest, context } = input;
   const { name, title, program } = tool;
   const hint = `gateway connect ${name} shows what to do`;
   if (rest.length > 0 && !flags.run)
@@ -39,7 +40,10 @@ function refuseImpossible(tool: Tool, { flags, rest }: InputOf<'connect'>): void
   if (flags.run && program === undefined)
     throw usageError(`${title} is not started from a terminal`, hint);
   const { files } = tool.recipe({ server: '', key: '', model: '', models: [] });
-  if (flags.write && files === undefined) throw usageError(`${title} has no file to write`, hint);
+  if (!flags.write) return;
+  if (files === undefined) throw usageError(`${title} has no file to write`, hint);
+  const { checkToolFiles } = await import('../../connect/tool-files.ts');
+  await checkToolFiles(files, context.io);
 }
 
 function listTools(): CommandResult {
