@@ -25,6 +25,26 @@ const EMPTY: Readonly<Record<string, string>> = {
 /** What a gateway always has one of: an empty list takes its place. */
 const NEVER_EMPTY = ['keys', 'audit'];
 
+/** Answers reads of a list with none, also where they are part of a request. */
+async function emptyList(page: Page, read: string): Promise<void> {
+  const none = { data: [], next_page: null };
+  await page.route(`**/console/api${read}*`, (route) => route.fulfill({ json: none }));
+  await page.route(
+    (url) => isTogether(url) && url.searchParams.getAll('read').some((one) => one.startsWith(read)),
+    async (route) => {
+      const reads = new URL(route.request().url()).searchParams.getAll('read');
+      const answer = await route.fetch();
+      const { data } = (await answer.json()) as { data: object[] };
+      const parts = data.map((part, index) =>
+        reads[index]?.startsWith(read) ? { status: 200, body: none } : part,
+      );
+      await route.fulfill({ response: answer, json: { data: parts } });
+    },
+  );
+}
+
+const isTogether = ({ pathname }: URL): boolean => pathname === '/console/api/together';
+
 describe.skipIf(BROWSER === undefined)('the console', () => {
   let browser: Browser;
   let shop: Shop;
@@ -82,10 +102,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       }
 
       const empty = await open(bare);
-      for (const name of NEVER_EMPTY)
-        await empty.route(`**/console/api/admin/v1/${name}?*`, (route) =>
-          route.fulfill({ json: { data: [], next_page: null } }),
-        );
+      for (const name of NEVER_EMPTY) await emptyList(empty, `/admin/v1/${name}?`);
       for (const [path, command] of Object.entries(EMPTY)) {
         await empty.goto(`${bare.url}/console/${path}`);
         const named = empty.locator('.empty .command code');

@@ -14,6 +14,21 @@ it(verifies('console.suite-loud', 'has a browser, or says so; fails in CI withou
   expect(NO_BROWSER).toContain('apt-get install');
 });
 
+/** Pages, and what they show once all that they ask for is there. */
+const ONE_REQUEST: Readonly<Record<string, readonly string[]>> = {
+  requests: ['[role=row][id^=row-]'],
+  costs: ['dl.totals', 'main tbody tr'],
+  'costs?by=conversation': ['dl.totals', 'main tbody tr'],
+  sessions: ['.empty'],
+  'explain?model=team/fast': ['main ol li, main tbody tr', 'dt:text("Version")'],
+  keys: ['main tbody tr'],
+  schedules: ['main tbody tr'],
+  services: ['a:text("Order desk")', 'tbody td:text("desk")'],
+  'configuration?kind=models': ['main tbody tr'],
+  playground: ['form'],
+  audit: ['main tbody tr'],
+};
+
 describe.skipIf(BROWSER === undefined)('the console', () => {
   let browser: Browser;
   let shop: Shop;
@@ -50,6 +65,25 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API key').waitFor();
+  });
+
+  it('asks for all that a page shows by one request', async () => {
+    const counter = await countStreams(shop.url);
+    onTestFinished(() => counter.close());
+    const visitor = await visit(browser);
+    onTestFinished(() => visitor.end());
+    const { page } = visitor;
+    await signIn(page, counter.url, shop.ownerKey);
+    for (const [path, shown] of Object.entries(ONE_REQUEST)) {
+      // A page that is left asks for nothing more.
+      await page.goto('about:blank');
+      counter.requests.length = 0;
+      await page.goto(`${counter.url}/console/${path}`);
+      for (const part of shown) await page.locator(part).first().waitFor();
+      // The session is looked up, and lists that are looked at again are the same request.
+      const made = new Set(counter.requests.filter((target) => target !== '/session'));
+      expect([...made], path).toHaveLength(1);
+    }
   });
 
   it('says what the command line would say to a wrong key', async () => {

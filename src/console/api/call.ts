@@ -1,7 +1,11 @@
 import type { ApiPath, WirePath } from './calls.ts';
+import { createJoinedReads } from './join-reads.ts';
+import type { Told } from './join-reads.ts';
 
 /** Prefix below which the cookie counts. */
 const PREFIX = '/console/api';
+/** The session that the cookie stands for. */
+const SESSION = '/session';
 
 /** A refusal, with the words that the command line would say. */
 export class ApiError extends Error {
@@ -17,7 +21,8 @@ export class ApiError extends Error {
   }
 }
 
-export type Query = Record<string, string | number | undefined>;
+/** A list is told value by value. */
+export type Query = Record<string, string | number | readonly string[] | undefined>;
 
 export interface Sent {
   readonly method?: string;
@@ -67,41 +72,54 @@ export function createApi({ fetch, csrf, onSignedOut }: ApiDeps): Api {
       throw new ApiError({ code: 'unreachable', message });
     }
   };
+  const read = createJoinedReads(async (target, signal) =>
+    toTold(await answer(target, { signal })),
+  );
   return {
     answer,
-    async json<T>(path: string, sent?: Sent) {
-      const response = await answer(path, sent);
-      if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T;
-      const error = await readError(response);
-      if (response.status === 401 && path !== '/session') onSignedOut(error.message);
+    async json<T>(path: string, sent: Sent = {}) {
+      const { method = 'GET', query, signal } = sent;
+      const isRead = method === 'GET' && path !== SESSION;
+      const { status, body } = isRead
+        ? await read(path + toSearch(query), signal)
+        : await toTold(await answer(path, sent));
+      if (status < 400) return body as T;
+      const error = toError(status, body);
+      if (status === 401 && path !== SESSION) onSignedOut(error.message);
       throw error;
     },
   };
 }
 
-/** What an answer says of its refusal, in whichever envelope. */
-export async function readError(response: Response): Promise<ApiError> {
-  const text = await response.text().catch(() => '');
+async function toTold(response: Response): Promise<Told> {
   const { status } = response;
-  const fallback = `the gateway answered ${status}`;
+  const text = await response.text();
+  if (text === '') return { status, body: undefined };
   try {
-    const { error } = JSON.parse(text) as { error?: unknown };
-    if (typeof error === 'string') return new ApiError({ status, code: 'refused', message: error });
-    const { type, code, message } = (error ?? {}) as Record<string, unknown>;
-    return new ApiError({
-      status,
-      code: [code, type].find((one) => typeof one === 'string') ?? 'refused',
-      message: typeof message === 'string' ? message : fallback,
-    });
-  } catch {
-    return new ApiError({ status, code: 'refused', message: fallback });
+    return { status, body: JSON.parse(text) };
+  } catch (thrown) {
+    if (response.ok) throw thrown;
+    return { status, body: undefined };
   }
+}
+
+/** What an answer says of its refusal, in whichever envelope. */
+function toError(status: number, body: unknown): ApiError {
+  const { error } = (body ?? {}) as { error?: unknown };
+  if (typeof error === 'string') return new ApiError({ status, code: 'refused', message: error });
+  const { type, code, message } = (error ?? {}) as Record<string, unknown>;
+  return new ApiError({
+    status,
+    code: [code, type].find((one) => typeof one === 'string') ?? 'refused',
+    message: typeof message === 'string' ? message : `the gateway answered ${status}`,
+  });
 }
 
 export function toSearch(query: Query = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
-    if (value !== undefined && value !== '') search.set(name, String(value));
+    if (Array.isArray(value)) for (const one of value as string[]) search.append(name, one);
+    else if (value !== undefined && value !== '') search.set(name, String(value));
   const text = search.toString();
   return text === '' ? '' : `?${text}`;
 }

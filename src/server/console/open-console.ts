@@ -6,6 +6,7 @@ import type { Store } from '../../store/store.ts';
 import { onceClosed } from '../../surfaces/http-exchange.ts';
 import type { ExchangeDeps, Handler } from '../../surfaces/http-exchange.ts';
 import { answerInFront } from '../http/entrance.ts';
+import type { RoutesOptions } from '../http/routes.ts';
 import { actingSession, createSessionHandler, CSRF_HEADER } from './console-api.ts';
 import type { ConsoleApiDeps } from './console-api.ts';
 import { openConsoleFiles } from './console-files.ts';
@@ -15,19 +16,18 @@ import { createConsoleSessions } from './console-sessions.ts';
 import { createConsoleSignIn, SSO_PATH } from '../sso/console-sign-in.ts';
 import type { ConsoleSignInDeps } from '../sso/console-sign-in.ts';
 import { viewOf } from '../sso/sso-handlers.ts';
+import { createReadTogether, TOGETHER } from './read-together.ts';
 import { isByTls } from './same-origin.ts';
 import { createSignInAudit } from './sign-in-audit.ts';
 import { OpenStreams } from './open-streams.ts';
 
 export interface ConsoleDeps
-  extends Omit<ConsoleApiDeps, 'sessions' | 'signInAudit'>, ExchangeDeps {
+  extends Omit<ConsoleApiDeps, 'sessions' | 'signInAudit'>, ExchangeDeps, RoutesOptions {
   readonly sso: ConsoleSignInDeps['sso'];
   readonly masterKeys: ConsoleSignInDeps['masterKeys'];
   readonly publicUrl?: string | undefined;
   readonly store: Pick<Store, 'get' | 'commit'>;
   readonly clock: Clock;
-  /** Refuses hosts and origins that may not reach the gateway. */
-  guard(request: IncomingMessage): void;
   /** Folder of the built pages. Default: that of the package. */
   readonly folder?: string;
 }
@@ -59,6 +59,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<ConsoleServer> {
     makeLink: async (key) => (await sessions.makeLink({ key })).link,
   });
   const handOn = createHandOn(api);
+  const readTogether = createReadTogether(deps, (path) => HANDED_ON.test(path));
   const handler: Handler = async (exchange) => {
     deps.guard(exchange.request);
     const { path, request } = exchange;
@@ -73,8 +74,11 @@ export async function openConsole(deps: ConsoleDeps): Promise<ConsoleServer> {
   };
   return async (request, response, serve) => {
     const target = (request.url ?? '').slice(API.length);
+    const isTogether = request.method === 'GET' && target.startsWith(`${TOGETHER}?`);
     const isHandedOn =
-      request.url?.startsWith(API) === true && target !== PROVIDER && HANDED_ON.test(target);
+      request.url?.startsWith(API) === true &&
+      target !== PROVIDER &&
+      (isTogether || HANDED_ON.test(target));
     const arrival = { request, response, envelope: 'resource' } as const;
     if (!isHandedOn) return answerInFront(arrival, handler, deps);
     try {
@@ -82,6 +86,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<ConsoleServer> {
     } catch (error) {
       return answerInFront(arrival, () => Promise.reject(error), deps);
     }
+    if (isTogether) return answerInFront(arrival, readTogether, deps);
     serve(request, response);
   };
 }

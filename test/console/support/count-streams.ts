@@ -8,21 +8,33 @@ export interface StreamCounter {
   /** Streams that are open now, and the most that were at a time. */
   open(): number;
   most(): number;
-  /** Methods and paths below `/console/api` that were asked for, in order. */
+  /** Methods and paths below `/console/api` that were asked for, in order; reads of one request apart. */
   readonly asked: string[];
+  /** Targets below `/console/api` of the requests as they came, with their queries. */
+  readonly requests: string[];
   close(): void;
+}
+
+const API = '/console/api';
+
+function readsOf(target: string): string[] {
+  const { pathname, searchParams } = new URL(target, 'http://gateway');
+  if (pathname !== '/together') return [pathname];
+  return searchParams.getAll('read').map((read) => read.split('?')[0] ?? '');
 }
 
 /** Starts a proxy before a gateway. */
 export async function countStreams(target: string): Promise<StreamCounter> {
   const asked: string[] = [];
+  const requests: string[] = [];
   let [open, most] = [0, 0];
   const server = createServer((incoming, outgoing) => {
     const { method, headers, url } = incoming;
     const isStream = url?.includes('/events') === true;
-    const [path = ''] = (url ?? '').split('?');
-    if (path.startsWith('/console/api/'))
-      asked.push(`${method} ${path.slice('/console/api'.length)}`);
+    if (url?.startsWith(API)) {
+      requests.push(url.slice(API.length));
+      asked.push(...readsOf(url.slice(API.length)).map((path) => `${method} ${path}`));
+    }
     if (isStream) most = Math.max(most, ++open);
     outgoing.on('close', () => {
       if (isStream) open--;
@@ -43,6 +55,7 @@ export async function countStreams(target: string): Promise<StreamCounter> {
     open: () => open,
     most: () => most,
     asked,
+    requests,
     close: () => {
       server.closeAllConnections();
       server.close();

@@ -229,3 +229,43 @@ it('bounds failed sign-ins and guesses of cookies as it does bad keys', async ()
     expect(statuses, JSON.stringify(one)).toContain(429);
   }
 });
+
+it('answers several reads at once, each as a call of its own', async () => {
+  const { key, id } = await newKey({ scopes: ['models', 'account'] });
+  const { call } = await signIn(gateway, { key });
+  const together = (...reads: string[]) =>
+    call('GET', `/together?${new URLSearchParams(reads.map((read) => ['read', read])).toString()}`);
+  const answer = await together(
+    '/v1/models?limit=5',
+    '/admin/v1/keys',
+    '/v1/account/executions/none',
+    '/v1/account/key',
+    '/session',
+    '/healthz',
+    '/v1/nothing',
+  );
+  expect(answer.status).toBe(200);
+  expect(answer.body.data.map(({ status }: { status: number }) => status)).toEqual([
+    200, 403, 404, 200, 404, 404, 404,
+  ]);
+  const [models, keys, , own] = answer.body.data;
+  expect(models.body.data[0].id).toBe('acme/echo');
+  expect(keys.body).toEqual({ error: 'insufficient_scope' });
+  expect(own.body).toMatchObject({ id });
+  expect(await together()).toMatchObject({ status: 404 });
+  expect(await together(...Array.from({ length: 17 }, () => '/v1/models'))).toMatchObject({
+    status: 400,
+  });
+  expect(await together('/v1/models', '/v1/account/executions/events')).toMatchObject({
+    status: 400,
+  });
+  expect(await call('POST', '/together?read=/v1/models')).toMatchObject({ status: 404 });
+  const url = `${gateway.url}/console/api/together?read=/v1/models`;
+  expect(await ask(url)).toMatchObject({ status: 401 });
+  // Each counts.
+  const few = await newKey({ scopes: ['models'], rpm_cap: 3 });
+  const bounded = await signIn(gateway, { key: few.key });
+  const reads = Array.from({ length: 6 }, () => ['read', '/v1/models']);
+  const { body } = await bounded.call('GET', `/together?${new URLSearchParams(reads).toString()}`);
+  expect(body.data.map(({ status }: { status: number }) => status)).toContain(429);
+});
