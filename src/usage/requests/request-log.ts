@@ -58,7 +58,9 @@ export async function listRequests(
   const wanted = Math.min(Math.max(1, limit ?? DEFAULT_LIMIT), MAX_LIMIT);
   const data: RequestRecord[] = [];
   let scanned = 0;
-  for await (const stored of newestFirst(store, startOf(filter, page))) {
+  // One more tells whether there is another page.
+  const enough = wanted + 1;
+  for await (const stored of newestFirst(store, startOf(filter, page), enough)) {
     const { id, start } = stored;
     if ((idTime(id) ?? start[0]) < from) break;
     if (matches(stored, filter)) {
@@ -99,10 +101,15 @@ export interface StoredRequest {
   readonly end: EndRow | undefined;
 }
 
-/** All requests behind a key; those in flight stand in their place between the ended ones. */
+/**
+ * All requests behind a key; those in flight stand in their place between the ended ones.
+ *
+ * @param enough number of them that are probably looked at
+ */
 export async function* newestFirst(
   store: Pick<Store, 'list'>,
   after: Key | undefined,
+  enough?: number,
 ): AsyncGenerator<StoredRequest> {
   const starts = await listStarts(store);
   const behind = after && String(after[1]);
@@ -111,7 +118,8 @@ export async function* newestFirst(
     const start = starts.get(id);
     return start ? [{ id, start, end: undefined }] : [];
   };
-  for await (const { key, value } of readRows<EndRow>(store, REQUESTS, { reverse: true, after })) {
+  const rows = readRows<EndRow>(store, REQUESTS, { reverse: true, after, enough });
+  for await (const { key, value } of rows) {
     const id = String(key[1]);
     for (let next = open.at(-1); next !== undefined && next >= id; next = open.at(-1)) {
       open.pop();
