@@ -5,7 +5,11 @@ import type { Repository } from '../../resources/store/repository.ts';
 import { lazy } from '../../core/lazy.ts';
 import type { Store } from '../../store/store.ts';
 import { createRequestSweep } from '../../usage/requests/request-sweep.ts';
+import { windowsOf } from '../../usage/spend/spend.ts';
 import type { GatewayOptions } from './open-gateway.ts';
+
+/** Time after which a day counts as over. */
+const REST_MS = 3_600_000;
 
 export interface RetentionOptions extends Pick<GatewayOptions, 'config' | 'clock' | 'log'> {
   readonly store: Store;
@@ -49,13 +53,19 @@ export async function openRetention(
   return handlers.set(folding.kind, handler);
 }
 
-/** Bounds the sums of conversations and end users, of whatever age. */
+/** Bounds the sums of conversations and end users, of whatever age, and sums the days that are over. */
 function foldingOf({ clock, log, store }: RetentionOptions): [Job, JobHandler] {
-  const fold = lazy('the folding of sums', async () => {
+  const load = lazy('the folding of sums', async () => {
     const { foldParts } = await import('../../usage/sums/fold-parts.ts');
-    return foldParts;
+    const { digestDays } = await import('../../usage/sums/digest-days.ts');
+    return { foldParts, digestDays };
   });
-  const sweep: Sweep = async () => ({ removed: await (await fold())(store) });
+  const sweep: Sweep = async () => {
+    const { foldParts, digestDays } = await load();
+    // Calls of a day may be counted a while after it.
+    await digestDays(store, windowsOf(clock.now() - REST_MS).day);
+    return { removed: await foldParts(store) };
+  };
   const tell = (values: number): void => log.info('sums of use folded', { values });
   return [sweepJob('usage-fold'), createSweepJob({ clock, olderThanMs: 0, sweep, tell })];
 }

@@ -99,14 +99,14 @@ async function nameOf(
 }
 
 async function forecastOf(
-  { month, organization: owner, conversation }: UsageQuestion,
+  { month, organization: owner, conversations }: UsageQuestion,
   deps: UsageDeps,
 ): Promise<UsageForecast | null> {
   const now = deps.clock.now();
   if (month === undefined || month !== new Date(now).toISOString().slice(0, MONTH_LENGTH))
     return null;
   const { from, to } = monthRange(month);
-  const [row] = await usageReport(deps, { from, to, organization: owner, conversation });
+  const [row] = await usageReport(deps, { from, to, organization: owner, conversations });
   const { unpriced, cost: told } = row ?? { unpriced: 0, cost: '0' };
   if (told === null) return { month, spent: null, cost: null, unpriced };
   const spent = toNanos(told);

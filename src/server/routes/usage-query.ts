@@ -16,20 +16,20 @@ export interface UsageQuestion extends UsageQuery {
 /** Rows of an answer about conversations or end users, unless `limit` says otherwise. */
 const MOST_ROWS = 1_000;
 const MAX_ID = 256;
+const MAX_CONVERSATIONS = 100;
 /** Dimensions that may stand beside a conversation or an end user. */
 const BESIDE: ReadonlySet<string> = new Set(['day', 'organization']);
 
 /**
- * Reads `group_by` (names with commas), `month` or `from` and `to`, `organization`, `conversation`, `limit`.
+ * Reads `group_by` (names with commas), `month` or `from` and `to`, `organization`, `conversation` (up to
+ * 100 of them), `limit`.
  * Throws `invalid_request`.
  */
 export function toUsageQuestion(search: string, summedBy: SummedBy): UsageQuestion {
   const query = new URLSearchParams(search);
   const groupBy = [...new Set(words(query, 'group_by'))].map((word) => toGroup(word, summedBy));
-  const conversation = query.get('conversation') || undefined;
-  if (conversation !== undefined && conversation.length > MAX_ID)
-    throw invalid('conversation', `is longer than ${MAX_ID} characters`);
-  refuseMixed(groupBy, conversation);
+  const conversations = conversationsOf(query);
+  refuseMixed(groupBy, conversations);
   const month = query.get('month') || undefined;
   const range = { from: instant(query, 'from'), to: instant(query, 'to') };
   if (month !== undefined && (range.from !== undefined || range.to !== undefined))
@@ -40,9 +40,18 @@ export function toUsageQuestion(search: string, summedBy: SummedBy): UsageQuesti
     month,
     ...(month === undefined ? range : monthRange(month)),
     organization: owner(query),
-    conversation,
+    conversations,
     limit: limit(query) ?? (isLong ? MOST_ROWS : undefined),
   };
+}
+
+function conversationsOf(query: URLSearchParams): string[] | undefined {
+  const ids = [...new Set(query.getAll('conversation'))].filter((id) => id !== '');
+  if (ids.length > MAX_CONVERSATIONS)
+    throw invalid('conversation', `at most ${MAX_CONVERSATIONS} at once`);
+  if (ids.some((id) => id.length > MAX_ID))
+    throw invalid('conversation', `is longer than ${MAX_ID} characters`);
+  return ids.length === 0 ? undefined : ids;
 }
 
 /** Dimensions that `group_by` takes. */
@@ -67,8 +76,11 @@ function toGroup(word: string, { labels, tags }: SummedBy): UsageGroup {
   throw invalid('group_by', `expected one of ${all}`);
 }
 
-function refuseMixed(groupBy: readonly UsageGroup[], conversation: string | undefined): void {
-  const part = conversation === undefined ? PARTS.find((one) => groupBy.includes(one)) : PARTS[0];
+function refuseMixed(
+  groupBy: readonly UsageGroup[],
+  conversations: readonly string[] | undefined,
+): void {
+  const part = conversations === undefined ? PARTS.find((one) => groupBy.includes(one)) : PARTS[0];
   if (!part) return;
   const other = groupBy.find((group) => group !== part && !BESIDE.has(group));
   if (other === undefined) return;

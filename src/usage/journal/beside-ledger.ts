@@ -12,6 +12,8 @@ const ROOMS: ReadonlySet<Key[number] | undefined> = new Set([
   'usage',
   'usage-by',
   'usage-facets',
+  'usage-late',
+  'usage-on',
   'spend',
   'open',
 ]);

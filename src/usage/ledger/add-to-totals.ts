@@ -1,9 +1,10 @@
 import type { Key, Op, Store } from '../../store/store.ts';
 import { sumsOf } from '../requests/request-row.ts';
 import type { EndRow } from '../requests/request-row.ts';
+import { lateOp } from '../sums/day-digests.ts';
 import { FacetNames } from '../sums/facet-names.ts';
 import type { FacetDraft } from '../sums/facet-names.ts';
-import { partKey, partsOf } from '../sums/parts.ts';
+import { onKey, partKey, partsOf } from '../sums/parts.ts';
 import { factsOf, totalsKey } from '../sums/totals.ts';
 
 /**
@@ -31,7 +32,21 @@ export async function addToTotals(
     const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
     return { type: 'put', key, value, ...condition };
   });
-  return [...facets.ops(), ...(await Promise.all(puts))];
+  const days = new Set(records.map((record) => factsOf(record).day));
+  const marks = [...Array.from(days, lateOp), ...toOnOps(records)];
+  return [...facets.ops(), ...marks, ...(await Promise.all(puts))];
+}
+
+function toOnOps(records: readonly EndRow[]): Op[] {
+  const keys = new Map<string, Key>();
+  for (const record of records) {
+    const { organization, day, origin } = factsOf(record);
+    for (const part of partsOf(origin)) {
+      const key = onKey({ ...part, organization, day });
+      keys.set(JSON.stringify(key), key);
+    }
+  }
+  return Array.from(keys.values(), (key) => ({ type: 'put', key, value: null }));
 }
 
 function keysOf(record: EndRow, writer: string, facets: FacetDraft): Key[] {

@@ -5,6 +5,7 @@ import { PendingSpend } from '../spend/pending-spend.ts';
 import { createSpendCounters } from '../spend/spend-counters.ts';
 import type { LedgerState } from './ledger-plan.ts';
 import { CallSums } from '../sums/call-sums.ts';
+import { windowsOf } from '../spend/spend.ts';
 import { createUnfoldedSpend } from './unfolded-spend.ts';
 
 /** The state of a worker's ledger before its first commit. */
@@ -26,7 +27,7 @@ export function createState({
     worker,
     pending,
     unfolded,
-    sums: new CallSums(nextWriter),
+    sums: new CallSums(nextWriter, () => windowsOf(clock.now()).day),
     followed: new FollowedCalls(worker),
     takeovers: 0,
     counters: createSpendCounters({ store, isOwn: unfolded.isOwn, own: unfolded.own, pending }),

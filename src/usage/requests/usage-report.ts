@@ -1,14 +1,13 @@
 import { fromNanos } from '../../core/money.ts';
-import type { Store } from '../../store/store.ts';
-import { USAGE } from '../ledger/ledger-keys.ts';
-import { readRows } from '../ledger/read-rows.ts';
+import type { Entry, Store } from '../../store/store.ts';
 import { windowsOf } from '../spend/spend.ts';
 import { OTHER } from '../sums/facet-names.ts';
-import { FACETS } from '../sums/facets.ts';
-import type { Facets } from '../sums/facets.ts';
-import { FOLDED, FOLDED_VALUE, PARTS, toPartPlace, USAGE_BY } from '../sums/parts.ts';
+import type { Days } from '../sums/day-digests.ts';
+import { FOLDED, FOLDED_VALUE, PARTS, toPartPlace } from '../sums/parts.ts';
 import type { Part } from '../sums/parts.ts';
-import { toTotalsPlace } from '../sums/totals.ts';
+import { readDaySums } from '../sums/read-day-sums.ts';
+import { readAllParts, readPartsOn, readValues } from '../sums/read-parts.ts';
+import { readTotals, valueOf } from '../sums/read-totals.ts';
 import { toUsageRecord } from './request-record.ts';
 import type { UsageRecord } from './request-record.ts';
 
@@ -18,6 +17,8 @@ const CLASSES = 4;
 const COST = 3;
 /** Place of the sum of the calls of unknown price, behind the classes; older rows end before. */
 const UNPRICED = 12;
+/** Behind all days. */
+const LAST_DAY = '9999-12-31';
 /** Reads that sums moved under, in a row. */
 const MAX_ATTEMPTS = 10;
 
@@ -43,8 +44,8 @@ export interface UsageQuery {
   /** Default: one row with everything. A conversation or an end user goes with the day and the organization alone. */
   groupBy?: readonly UsageGroup[] | undefined;
   organization?: string | undefined;
-  /** The sums of one conversation alone. */
-  conversation?: string | undefined;
+  /** The sums of these conversations alone. Default: of all use. */
+  conversations?: readonly string[] | undefined;
   /**
    * Most rows; those that cost least are one row whose last group is `other`, or one of each day where
    * days are asked for. Default: all.
@@ -68,30 +69,32 @@ export interface UsageReportRow extends Partial<Record<UsageGroup, string | null
 type Members = Record<string, string | null>;
 
 interface Group {
+  readonly name: string;
   readonly members: Members;
   readonly sums: number[];
 }
 
-/** Sums by the JSON text of their members. */
+/** Sums by their members. */
 class Groups {
   readonly #groups = new Map<string, Group>();
 
   add(members: Members, amounts: readonly number[]): void {
-    const name = JSON.stringify(members);
+    let name = '';
+    // Groups without a value come last.
+    for (const value of Object.values(members)) name += `${value ?? '\uffff'}\0`;
     let group = this.#groups.get(name);
-    if (!group) this.#groups.set(name, (group = { members, sums: [] }));
+    if (!group) this.#groups.set(name, (group = { name, members, sums: [] }));
     const { sums } = group;
-    for (const [index, amount] of amounts.entries()) sums[index] = (sums[index] ?? 0) + amount;
+    for (let at = 0; at < amounts.length; at++) sums[at] = (sums[at] ?? 0) + (amounts[at] ?? 0);
   }
 
-  /** Groups in the order of their members; none where nothing is left. */
+  /** Groups in no order; none where nothing is left. */
   list(): Group[] {
-    return Array.from(this.#groups, ([name, group]) => ({ name, group }))
-      .filter(({ group: { sums } }) => sums.some((amount) => amount !== 0))
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map(({ group }) => group);
+    return [...this.#groups.values()].filter(({ sums }) => sums.some((amount) => amount !== 0));
   }
 }
+
+const byName = (one: Group, other: Group): number => (one.name < other.name ? -1 : 1);
 
 /**
  * Reports usage and costs by dimension, from sums alone; the rows add up to the total. A request counts
@@ -101,67 +104,47 @@ export async function usageReport(
   { store }: { store: Store },
   query: UsageQuery,
 ): Promise<UsageReportRow[]> {
-  const { groupBy = [], conversation, limit } = query;
+  const { groupBy = [], conversations, limit } = query;
   const part =
-    conversation === undefined ? PARTS.find((one) => groupBy.includes(one)) : 'conversation';
+    conversations === undefined ? PARTS.find((one) => groupBy.includes(one)) : 'conversation';
   const groups = part ? await partGroups(store, query, part) : await totalGroups(store, query);
-  const listed = groups.list();
-  const told = limit === undefined ? listed : withOther(listed, groupBy.at(-1), limit);
+  const told = withOther(groups.list(), groupBy.at(-1), limit);
   return told.map(({ members, sums }) => toReportRow(members, sums));
 }
 
 /** Days that a query is about. */
-function daysOf({ from, to }: UsageQuery): (day: string) => boolean {
-  const first = from === undefined ? '' : windowsOf(from).day;
-  const last = to === undefined ? '9999-12-31' : windowsOf(to - 1).day;
-  return (day) => day >= first && day <= last;
+function daysOf({ from, to }: UsageQuery): Days {
+  return {
+    first: from === undefined ? '' : windowsOf(from).day,
+    last: to === undefined ? LAST_DAY : windowsOf(to - 1).day,
+  };
 }
 
 async function totalGroups(store: Store, query: UsageQuery): Promise<Groups> {
   const { groupBy = [], organization } = query;
-  const isAsked = daysOf(query);
-  const facets = await readFacets(store, groupBy);
+  const dimensions = groupBy.filter((group) => group !== 'organization' && group !== 'day');
+  const [dimension] = dimensions;
+  const days = daysOf(query);
   const groups = new Groups();
-  const prefix = organization === undefined ? USAGE : [...USAGE, organization];
-  for await (const { key, value } of readRows<number[]>(store, prefix)) {
-    const { digest, ...place } = toTotalsPlace(key);
-    if (!isAsked(place.day)) continue;
-    const own = digest === undefined ? undefined : facets.get(digest);
-    const row: Members = { ...place };
-    groups.add(
-      Object.fromEntries(groupBy.map((group) => [group, row[group] ?? facetIn(own, group)])),
-      value,
-    );
+  const add = (row: Members, sums: readonly number[]): void =>
+    groups.add(membersOf(row, groupBy), sums);
+  let counted: readonly Days[] = [days];
+  if (dimensions.length <= 1) {
+    const { sums, rest } = await readDaySums(store, { ...days, dimension });
+    counted = rest;
+    for (const { value, amounts, ...place } of sums) {
+      if (organization !== undefined && place.organization !== organization) continue;
+      add(dimension === undefined ? place : { ...place, [dimension]: value }, amounts);
+    }
   }
+  const withFacets = dimensions.some((group) => group !== 'key' && group !== 'model');
+  for (const part of counted)
+    for (const total of await readTotals(store, { ...part, organization, withFacets })) {
+      const { organization: owner, day, sums } = total;
+      const values = dimensions.map((group) => [group, valueOf(total, group) ?? null]);
+      add({ organization: owner, day, ...Object.fromEntries(values) }, sums);
+    }
   return groups;
-}
-
-const PLACE_GROUPS: ReadonlySet<string> = new Set(['organization', 'day', 'key', 'model']);
-
-/** Read only where a dimension needs them. */
-async function readFacets(
-  store: Store,
-  groupBy: readonly UsageGroup[],
-): Promise<ReadonlyMap<string, Facets>> {
-  const facets = new Map<string, Facets>();
-  if (groupBy.every((group) => PLACE_GROUPS.has(group))) return facets;
-  for await (const { key, value } of readRows<Facets>(store, FACETS))
-    facets.set(String(key[1]), value);
-  return facets;
-}
-
-function facetIn(facets: Facets | undefined, group: UsageGroup): string | null {
-  if (!facets) return null;
-  const [kind, name] = split(group);
-  if (kind === 'label') return facets.labels?.[name] ?? null;
-  if (kind === 'tag') return facets.tags?.[name] ?? null;
-  const value = facets[group as 'vendor' | 'agent' | 'service' | 'schedule'];
-  return value ?? null;
-}
-
-function split(group: string): [kind: string, name: string] {
-  const at = group.indexOf(':');
-  return at < 0 ? [group, ''] : [group.slice(0, at), group.slice(at + 1)];
 }
 
 /** The sums by value of a dimension, and the rest of the total: that of requests without a value. */
@@ -176,54 +159,68 @@ async function partGroups(store: Store, query: UsageQuery, part: Part): Promise<
 }
 
 async function readParts(store: Store, query: UsageQuery, part: Part): Promise<Groups> {
-  const { groupBy = [], organization, conversation } = query;
-  const isAsked = daysOf(query);
+  const { groupBy = [], organization, conversations } = query;
+  const days = daysOf(query);
   const groups = new Groups();
-  const prefix = [
-    ...USAGE_BY,
-    part,
-    ...(organization === undefined ? [] : [organization]),
-    ...(organization === undefined || conversation === undefined ? [] : [conversation]),
-  ];
-  const byGroup = (row: Members): Members =>
-    Object.fromEntries(groupBy.map((group) => [group, row[group] ?? null]));
-  for await (const { key, value } of readRows<number[]>(store, prefix)) {
-    const place = toPartPlace(key);
-    if (!isAsked(place.day)) continue;
-    if (conversation !== undefined && place.value !== conversation) continue;
-    const shown = place.value === FOLDED_VALUE ? OTHER : place.value;
-    const row = { organization: place.organization, day: place.day, [part]: shown };
-    const members = byGroup(row);
-    groups.add(members, value);
-    if (conversation !== undefined) continue;
-    groups.add(
-      { ...members, [part]: null },
-      value.map((amount) => -amount),
-    );
+  const add = (row: Members, sums: readonly number[]): void => {
+    if (organization !== undefined && row['organization'] !== organization) return;
+    groups.add(membersOf(row, groupBy), sums);
+  };
+  const addRows = (rows: readonly Entry<number[]>[], isApart: boolean): void => {
+    for (const { key, value } of rows) {
+      const { organization: owner, day, value: name } = toPartPlace(key);
+      const row = { organization: owner, day, [part]: toShown(name) };
+      if (day < days.first || day > days.last) continue;
+      add(row, value);
+      if (!isApart) continue;
+      add(
+        { ...row, [part]: null },
+        value.map((amount) => -amount),
+      );
+    }
+  };
+  if (conversations !== undefined) {
+    addRows(await readValues(store, part, { organization, values: conversations }), false);
+    return groups;
   }
-  if (conversation !== undefined) return groups;
-  // Read last: what is counted meanwhile is in the total at least.
-  const rest = groupBy.filter((group) => group !== part);
-  for (const { members, sums } of (await totalGroups(store, { ...query, groupBy: rest })).list())
-    groups.add(byGroup({ ...members, [part]: null }), sums);
+  const { sums, rest, isEntered } = await readDaySums(store, { ...days, dimension: part });
+  for (const { organization: owner, day, value, amounts } of sums)
+    add({ organization: owner, day, [part]: value === null ? null : toShown(value) }, amounts);
+  for (const range of rest) {
+    const some = { ...range, organization };
+    addRows(
+      isEntered ? await readPartsOn(store, part, some) : await readAllParts(store, part),
+      true,
+    );
+    // Read last: what is counted meanwhile is in the total at least.
+    for (const total of await readTotals(store, { ...some, withFacets: false }))
+      add({ organization: total.organization, day: total.day, [part]: null }, total.sums);
+  }
   return groups;
 }
 
-/** The rows that cost most, and one for the rest, or for the rest of each day. */
+const toShown = (value: string): string => (value === FOLDED_VALUE ? OTHER : value);
+
+const membersOf = (row: Members, groupBy: readonly UsageGroup[]): Members =>
+  Object.fromEntries(groupBy.map((group) => [group, row[group] ?? null]));
+
+/** The groups that cost most in their order, and one for the rest, or for the rest of each day. */
 function withOther(
-  listed: readonly Group[],
+  found: readonly Group[],
   group: UsageGroup | undefined,
-  limit: number,
+  limit = Infinity,
 ): Group[] {
-  if (listed.length <= limit || group === undefined) return [...listed];
-  const ranked = listed.toSorted(({ sums: a }, { sums: b }) => (b[COST] ?? 0) - (a[COST] ?? 0));
-  const kept = new Set(ranked.slice(0, Math.max(0, limit - 1)));
+  if (found.length <= limit || group === undefined) return found.toSorted(byName);
+  const ranked = found.toSorted(
+    (one, other) => (other.sums[COST] ?? 0) - (one.sums[COST] ?? 0) || byName(one, other),
+  );
+  const kept = ranked.slice(0, Math.max(0, limit - 1));
   const rest = new Groups();
   const toRest = ([name, value]: [string, string | null]): [string, string | null] =>
     name === group ? [name, OTHER] : [name, name === 'day' ? value : null];
-  for (const { members, sums } of listed.filter((one) => !kept.has(one)))
+  for (const { members, sums } of ranked.slice(kept.length))
     rest.add(Object.fromEntries(Object.entries(members).map(toRest)), sums);
-  return [...listed.filter((one) => kept.has(one)), ...rest.list()];
+  return [...kept.toSorted(byName), ...rest.list().toSorted(byName)];
 }
 
 function toReportRow(members: Members, sums: readonly number[]): UsageReportRow {

@@ -1,9 +1,10 @@
-import type { Op, Version } from '../../store/store.ts';
+import type { Key, Op, Version } from '../../store/store.ts';
 import { createSumRows } from '../ledger/sum-rows.ts';
 import type { SumDraft } from '../ledger/sum-rows.ts';
+import { lateOp } from './day-digests.ts';
 import { FacetNames } from './facet-names.ts';
 import type { FacetDraft } from './facet-names.ts';
-import { partKey, partsOf } from './parts.ts';
+import { onKey, partKey, partsOf } from './parts.ts';
 import { totalsKey } from './totals.ts';
 import type { CallFacts } from './totals.ts';
 
@@ -18,17 +19,28 @@ export interface CallSumsDraft {
   keep(version: Version): void;
 }
 
+interface SumsInTheMaking {
+  readonly totals: SumDraft;
+  readonly parts: SumDraft;
+  readonly facets: FacetDraft;
+  /** Where values stand that may have had no sums of their day so far, by row. */
+  readonly fresh: Map<string, Key>;
+}
+
 /** Sums that this worker keeps of the calls that it settles, in rows of its own. */
 export class CallSums {
   readonly #nextWriter: () => string;
+  readonly #today: () => string;
   readonly #facets = new FacetNames();
   readonly #totals = createSumRows();
   readonly #parts = createSumRows({ isShared: true });
   #totalsWriter: string;
   #partsWriter: string;
 
-  constructor(nextWriter: () => string) {
+  /** `today`: the UTC day that it is. */
+  constructor(nextWriter: () => string, today: () => string) {
     this.#nextWriter = nextWriter;
+    this.#today = today;
     this.#totalsWriter = nextWriter();
     this.#partsWriter = nextWriter();
   }
@@ -36,9 +48,21 @@ export class CallSums {
   draft(): CallSumsDraft {
     const rows = { totals: this.#totals.draft(), parts: this.#parts.draft() };
     const facets = this.#facets.draft();
+    const today = this.#today();
+    const late = new Set<string>();
+    const fresh = new Map<string, Key>();
     return {
-      add: (call, amounts) => this.#add({ ...rows, facets }, call, amounts),
-      ops: () => [...facets.ops(), ...rows.totals.ops(), ...rows.parts.ops()],
+      add: (call, amounts) => {
+        if (call.day !== today) late.add(call.day);
+        this.#add({ ...rows, facets, fresh }, call, amounts);
+      },
+      ops: () => [
+        ...facets.ops(),
+        ...rows.totals.ops(),
+        ...rows.parts.ops(),
+        ...Array.from(fresh.values(), (key): Op => ({ type: 'put', key, value: null })),
+        ...Array.from(late, lateOp),
+      ],
       keep: (version) => {
         facets.keep();
         rows.totals.keep(version);
@@ -48,7 +72,7 @@ export class CallSums {
   }
 
   #add(
-    { totals, parts, facets }: { totals: SumDraft; parts: SumDraft; facets: FacetDraft },
+    { totals, parts, facets, fresh }: SumsInTheMaking,
     call: CallFacts,
     amounts: readonly number[],
   ): void {
@@ -58,7 +82,9 @@ export class CallSums {
     totals.add(name, totalsKey(call, digest, this.#totalsWriter), amounts);
     for (const { part, value } of partsOf(origin)) {
       const place = { part, value, organization, day, writer: this.#partsWriter };
-      parts.add(`${organization}\0${day}\0${part}\0${value}`, partKey(place), amounts);
+      const row = `${organization}\0${day}\0${part}\0${value}`;
+      if (this.#parts.get(row) === undefined) fresh.set(row, onKey(place));
+      parts.add(row, partKey(place), amounts);
     }
   }
 

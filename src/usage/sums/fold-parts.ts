@@ -1,13 +1,14 @@
 import { StoreError } from '../../store/store.ts';
 import type { Entry, Key, Op, Store } from '../../store/store.ts';
 import { readRows } from '../ledger/read-rows.ts';
-import { FOLDED, FOLDED_VALUE, partKey, PARTS, toPartPlace, USAGE_BY } from './parts.ts';
+import { DIGESTED, lateOp } from './day-digests.ts';
+import { FOLDED, FOLDED_VALUE, onKey, partKey, PARTS, toPartPlace, USAGE_BY } from './parts.ts';
 import type { Part, PartPlace } from './parts.ts';
 
 /** Values of a dimension that an organization keeps, the last used. */
 const KEPT = 100_000;
 /** Rows of one commit, and the conflicts in a row that it may meet. */
-const MAX_ROWS = 400;
+const MAX_ROWS = 180;
 const MAX_ATTEMPTS = 20;
 /** Process that the rows of folded values belong to. */
 const WRITER = 'folded';
@@ -75,6 +76,8 @@ async function foldOldest(
   for await (const { lastDay, rows: own } of readValues(store, [...USAGE_BY, part, organization])) {
     if (lastDay > cut.day || (lastDay === cut.day && ofDay++ >= cut.count)) continue;
     folded++;
+    // The rows of a value go together where they can: it is told apart no more.
+    if (rows.length + own.length > MAX_ROWS) await flush();
     for (const row of own) {
       rows.push(row);
       if (rows.length === MAX_ROWS) await flush();
@@ -106,15 +109,34 @@ async function foldRows(
     const puts = Array.from(sums, ([day, added]) =>
       addTo(store, partKey({ ...place, value: FOLDED_VALUE, day, writer: WRITER }), added),
     );
+    const days = [...sums.keys()];
     const result = await store.commit([
       ...rows.map(({ key, version }): Op => ({ type: 'delete', key, ifVersion: version })),
+      ...(await leftOps(store, place.part, rows)),
       ...(await Promise.all(puts)),
+      ...days.map((day): Op => {
+        return { type: 'put', key: onKey({ ...place, value: FOLDED_VALUE, day }), value: null };
+      }),
+      ...days.map(lateOp),
       { type: 'put', key: FOLDED, value: null },
     ]);
     if (result.ok) return;
     const name = JSON.stringify(result.conflict);
     rows = rows.filter(({ key }) => JSON.stringify(key) !== name);
   }
+}
+
+/** Takes values out of the days that are over; to the others a worker may add a row at any time. */
+async function leftOps(store: Store, part: Part, rows: readonly Entry<number[]>[]): Promise<Op[]> {
+  const until = (await store.get<string>(DIGESTED))?.value ?? '';
+  const keys = new Map<string, Key>();
+  for (const { key } of rows) {
+    const { organization, value, day } = toPartPlace(key);
+    if (day >= until) continue;
+    const on = onKey({ part, organization, value, day });
+    keys.set(JSON.stringify(on), on);
+  }
+  return Array.from(keys.values(), (key) => ({ type: 'delete', key }));
 }
 
 async function addTo(store: Store, key: Key, amounts: readonly number[]): Promise<Op> {

@@ -8,6 +8,9 @@ export type Part = (typeof PARTS)[number];
 /** Sums per day by value of a dimension: `usage-by, dimension, organization, value, day, writer`. */
 export const USAGE_BY: Key = ['usage-by'];
 
+/** Values of a dimension that a day has sums of: `usage-on, dimension, day, organization, value`. */
+export const USAGE_ON: Key = ['usage-on'];
+
 /** Number of changes that moved sums from one row to another; who reads them reads again. */
 export const FOLDED: Key = ['usage-by-folded'];
 
@@ -32,6 +35,14 @@ export const partKey = ({ part, organization, value, day, writer }: PartPlace): 
   value,
   day,
   writer,
+];
+
+export const onKey = ({ part, organization, value, day }: Omit<PartPlace, 'writer'>): Key => [
+  ...USAGE_ON,
+  part,
+  day,
+  organization,
+  value,
 ];
 
 /** Values of a request, at most one of each dimension. */

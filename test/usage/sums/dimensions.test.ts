@@ -182,9 +182,9 @@ describe('use by dimension', () => {
     }
     ledger.begin(start({ origin: { conversation: 'c2' } })).settle(outcome({ cost: 1 }));
     await ledger.drain();
-    const [own] = await usageReport({ store }, { conversation: 'c2' });
+    const [own] = await usageReport({ store }, { conversations: ['c2'] });
     expect(own).toMatchObject({ requests: 2, cost: '0.000000003' });
-    expect(await usageReport({ store }, { conversation: 'c9' })).toEqual([]);
+    expect(await usageReport({ store }, { conversations: ['c9'] })).toEqual([]);
     const ranked = await usageReport({ store }, { groupBy: ['conversation'], limit: 3 });
     expect(ranked.map(({ conversation, cost }) => [conversation, cost])).toEqual([
       ['c4', '0.000000004'],

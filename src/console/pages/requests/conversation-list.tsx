@@ -12,8 +12,9 @@ interface ConversationListProps {
   onPick(id: string): void;
 }
 
-/** Conversations whose sums are asked for; those that cost least are told from the loaded requests. */
-const MOST_WHOLES = 10_000;
+/** Conversations whose sums are asked for, and their characters; the others are told from the loaded requests. */
+const MOST_WHOLES = 100;
+const MOST_CHARACTERS = 6_000;
 /** Sums are asked for again so often while requests come. */
 const FRESH_MS = 5_000;
 /** Looks that follow the last request, whose use is summed a moment after it is told. */
@@ -22,7 +23,7 @@ const QUIET_TURNS = 2;
 /** Conversations and hosted Sessions with what they cost as a whole. */
 export function ConversationList({ rows, onPick }: ConversationListProps) {
   const loaded = useMemo(() => groupConversations(rows), [rows]);
-  const { wholes, error } = useWholes(rows);
+  const { wholes, error } = useWholes(rows, loaded);
   const groups = joinWholes(loaded, wholes);
   if (groups.length === 0)
     return (
@@ -95,19 +96,24 @@ function Row({ group, onPick }: { group: Conversation; onPick(id: string): void 
   );
 }
 
-/** Sums of conversations, asked for again while requests come. */
-function useWholes(rows: readonly RequestRow[]): {
-  wholes: readonly ConversationSums[];
-  error: unknown;
-} {
+/** Sums of the newest conversations, asked for again while requests come. */
+function useWholes(
+  rows: readonly RequestRow[],
+  loaded: readonly Conversation[],
+): { wholes: readonly ConversationSums[]; error: unknown } {
   const { api, isAdmin, now } = useConsole();
   const turn = Math.floor(now.value / FRESH_MS);
-  const { value, error, reload } = useLoad((signal) => {
-    const group = isAdmin() ? 'organization,conversation' : 'conversation';
-    const path = isAdmin() ? '/admin/v1/usage' : '/v1/account/usage';
-    const query = { group_by: group, limit: MOST_WHOLES };
-    return api.json<Page<ConversationSums>>(path, { query, signal });
-  }, []);
+  const { value, error, reload } = useLoad(
+    async (signal) => {
+      const conversation = newestOf(loaded);
+      if (conversation.length === 0) return undefined;
+      const group = isAdmin() ? 'organization,conversation' : 'conversation';
+      const path = isAdmin() ? '/admin/v1/usage' : '/v1/account/usage';
+      const query = { group_by: group, conversation };
+      return api.json<Page<ConversationSums>>(path, { query, signal });
+    },
+    [loaded.length === 0],
+  );
   const seen = useRef({ rows, turns: 0 });
   useEffect(() => {
     const turns = seen.current.rows === rows ? seen.current.turns + 1 : 0;
@@ -115,4 +121,11 @@ function useWholes(rows: readonly RequestRow[]): {
     if (turns <= QUIET_TURNS) reload();
   }, [turn]);
   return { wholes: value.value?.data ?? [], error: error.value };
+}
+
+/** Ids of the first ones, as far as they fit into an address. */
+function newestOf(loaded: readonly Conversation[]): string[] {
+  const ids = [...new Set(loaded.map(({ id }) => id))].slice(0, MOST_WHOLES);
+  let characters = 0;
+  return ids.filter((id) => (characters += id.length) <= MOST_CHARACTERS);
 }
