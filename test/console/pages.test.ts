@@ -339,4 +339,25 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       await expect.poll(() => counter.open(), { timeout: 20_000 }).toBe(0);
     },
   );
+
+  it('shows the newest Sessions, says that there are older ones, and shows those', async () => {
+    const key = shop.ownerKey;
+    const agents = await shop.call('GET', '/v1/agents', { key });
+    const begin = async (title: string): Promise<void> => {
+      const body = { agent: agents.body.data[0].id, title };
+      expect((await shop.call('POST', '/v1/sessions', { key, body })).status).toBeLessThan(300);
+    };
+    await begin('the oldest of them');
+    for (let round = 0; round < 11; round++)
+      await Promise.all(Array.from({ length: 10 }, () => begin('a later one')));
+    const { page } = await open('/console/sessions');
+    await page.getByRole('link', { name: 'a later one' }).first().waitFor();
+    await page.getByText('100 Sessions, and older ones').waitFor();
+    const oldest = page.getByRole('link', { name: 'the oldest of them' });
+    expect(await oldest.count()).toBe(0);
+    await page.getByRole('button', { name: 'Show older' }).press('Enter');
+    await oldest.waitFor();
+    expect(await page.getByRole('link', { name: 'a later one' }).count()).toBe(110);
+    await page.getByRole('button', { name: 'Show older' }).waitFor({ state: 'detached' });
+  });
 });

@@ -1,16 +1,20 @@
+import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
+import type { ApiError } from '../../api/call.ts';
 import type { Page, SessionRow } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
 import { useCommands } from '../../frame/use-commands.ts';
 import { count, counted, money } from '../../logic/format.ts';
-import { useLoad } from '../../parts/load.ts';
+import { toApiError, useLoad } from '../../parts/load.ts';
 import { Ago, Empty, Foot, Problem } from '../../parts/parts.tsx';
 import { SessionState } from './session-state.tsx';
 import { SessionDetail } from './session-detail.tsx';
 import '../../styles/sessions.css';
 
 const POLL_MS = 5_000;
+/** Sessions that are shown at first, and more at a time. */
+const PAGE = 100;
 
 /** Sessions of the organization, and the timeline of the one that is open. */
 export function SessionsPage() {
@@ -18,17 +22,16 @@ export function SessionsPage() {
   const { route } = useLocation();
   const { id = '' } = useRoute().params;
   const { value, error, reload } = useLoad(
-    async (signal) =>
-      (await api.json<Page<SessionRow>>('/v1/sessions', { query: { limit: 100 }, signal })).data,
+    (signal) => api.json<Page<SessionRow>>('/v1/sessions', { query: { limit: PAGE }, signal }),
     [],
   );
+  const { rows, isMore, problem, showOlder } = useOlder(value.value);
   useEffect(() => {
     const timer = setInterval(() => {
       if (document.visibilityState === 'visible') reload();
     }, POLL_MS);
     return () => clearInterval(timer);
   }, []);
-  const rows = value.value ?? [];
   const open = (next: string): void =>
     route(next === '' ? '/console/sessions' : `/console/sessions/${next}`);
   const move = (step: number): void => {
@@ -56,6 +59,14 @@ export function SessionsPage() {
           ) : (
             <SessionTable rows={rows} open={id} onOpen={open} />
           )}
+          {problem !== undefined && <Problem error={problem} />}
+          {isMore && (
+            <p class="empty">
+              <button type="button" class="button" onClick={showOlder}>
+                Show older
+              </button>
+            </p>
+          )}
         </div>
         {id !== '' && (
           <SessionDetail
@@ -69,9 +80,47 @@ export function SessionsPage() {
       </div>
       <Foot command={id === '' ? 'gateway sessions list' : `gateway sessions tail ${id}`}>
         {counted(rows.length, 'Session')}
+        {isMore && ', and older ones'}
       </Foot>
     </div>
   );
+}
+
+interface Older {
+  readonly rows: readonly SessionRow[];
+  /** There are others behind them. */
+  readonly isMore: boolean;
+  readonly problem: ApiError | undefined;
+  showOlder(): void;
+}
+
+/** The newest Sessions, which are looked at again and again, and those behind them that were asked for. */
+function useOlder(newest: Page<SessionRow> | undefined): Older {
+  const { api } = useConsole();
+  const older = useSignal<Page<SessionRow> | undefined>(undefined);
+  const problem = useSignal<ApiError | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const first = newest?.data ?? [];
+  const known = new Set(first.map(({ id }) => id));
+  const rows = [...first, ...(older.value?.data ?? []).filter(({ id }) => !known.has(id))];
+  const page = (older.value ?? newest)?.next_page ?? null;
+  const load = async (): Promise<void> => {
+    if (page === null || isBusy.value) return;
+    isBusy.value = true;
+    try {
+      const next = await api.json<Page<SessionRow>>('/v1/sessions', {
+        query: { limit: PAGE, page },
+      });
+      // What new ones push out of the newest stays.
+      older.value = { ...next, data: [...rows, ...next.data] };
+      problem.value = undefined;
+    } catch (thrown) {
+      problem.value = toApiError(thrown);
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  return { rows, isMore: page !== null, problem: problem.value, showOlder: () => void load() };
 }
 
 interface SessionTableProps {
