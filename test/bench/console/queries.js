@@ -1,14 +1,12 @@
 // The queries of every page where there are a million records, on each store.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { tsImport } from 'tsx/esm/api';
 import { startForwarder } from '../forwarder.js';
 import { percentile } from '../load.js';
 import { startServer } from '../processes.js';
 import { startDatabases, storeOf } from '../stores.js';
+import { fillRecords } from './fill.js';
 
-/** Records that one drain of the ledger commits. */
-const PORTION = 2_000;
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 const TIMES = 15;
@@ -31,7 +29,7 @@ export async function measureQueries({ root, directory, records }) {
     const lmdb = { driver: 'lmdb', store: { driver: 'lmdb', path: join(directory, 'queries') } };
     for (const { driver, store } of [lmdb, ...databases.map(storeOf('queries'))]) {
       const began = performance.now();
-      await fill({ root, store, records });
+      await fillRecords({ root, store, records, days: DAYS });
       const seconds = ((performance.now() - began) / 1_000).toFixed(0);
       console.log(`${records.toLocaleString('en')} records on ${driver} in ${seconds} s`);
       const place = join(directory, `queries-${driver}`);
@@ -49,60 +47,6 @@ export async function measureQueries({ root, directory, records }) {
   );
   console.table(rows);
 }
-
-/** Records of the last days, of a few keys and models and of many conversations. */
-async function fill({ root, store: config, records }) {
-  const part = (path) => tsImport(join(root, 'src', path), import.meta.url);
-  const { openStore } = await part('store/open-store.ts');
-  const { systemClock } = await part('core/time/clock.ts');
-  const { createLedger } = await part('usage/ledger/ledger-store.ts');
-  const { createIdSource } = await part('core/ids.ts');
-  const { NO_USAGE } = await part('core/usage.ts');
-  const store = await openStore(config, { clock: systemClock });
-  const ledger = createLedger({ store, clock: systemClock, worker: 'bench' });
-  const first = Date.now() - DAYS * DAY_MS;
-  let at = first;
-  const ids = createIdSource({ ...systemClock, now: () => at });
-  for (let index = 0; index < records; index++) {
-    at = first + Math.floor((index / records) * DAYS * DAY_MS);
-    const start = { id: ids.next('req'), at, surface: 'chat', stream: false, bound: 0 };
-    const origin = { conversation: `talk-${index % 5_000}`, labels: { team: `t${index % 7}` } };
-    const model = `bench/model-${index % 9}`;
-    ledger
-      .begin({ ...start, model, origin, principal: payer(index % 20) })
-      .settle(outcome(model, NO_USAGE));
-    if (index % PORTION === PORTION - 1) await ledger.drain();
-  }
-  await ledger.drain();
-  await store.close();
-}
-
-const payer = (index) => ({
-  keyId: `key_${index}`,
-  keyName: `key ${index}`,
-  organizationId: 'org_bench',
-  organizationEnabled: true,
-  scopes: null,
-  keySpend: null,
-  organizationSpend: null,
-  rpmCap: null,
-  concurrencyCap: null,
-  allowedModels: null,
-});
-
-const outcome = (model, usage) => ({
-  status: 200,
-  result: 'ok',
-  answeredBy: { model, provider: 'bench', upstreamModel: 'bench' },
-  attempts: [{ provider: 'bench', model: 'bench', status: 200, outcome: 'ok', ms: 300 }],
-  usage: { ...usage, input: 200, output: 180 },
-  estimated: false,
-  cost: 120_000,
-  losses: [],
-  overheadUs: 300,
-  firstContentMs: 120,
-  totalMs: 300,
-});
 
 /** Milliseconds of the slowest query of each page. */
 async function measureEach({ url, key: admin }) {
@@ -144,10 +88,11 @@ async function pagesOf(call) {
   const month = `month=${day(now).slice(0, 7)}`;
   const { data } = await call('/admin/v1/organizations');
   const { data: recent } = await call('/admin/v1/requests?limit=1');
+  const { data: talks } = await call('/admin/v1/requests?limit=200');
   const use = '/admin/v1/usage?group_by=';
   return {
     Requests: [`/admin/v1/requests?limit=200&${last}`, `/admin/v1/requests/${recent[0].id}`],
-    'Requests by conversation': [`${use}organization,conversation&limit=10000`],
+    'Requests by conversation': [`${use}organization,conversation${talksOf(talks)}`],
     Costs: [
       `${use}day,model&${range}`,
       `${use}day,vendor&${range}`,
@@ -165,4 +110,13 @@ async function pagesOf(call) {
     Playground: ['/v1/models'],
     Audit: ['/admin/v1/audit?limit=100'],
   };
+}
+
+/** The newest conversations, as the page asks for their sums. */
+function talksOf(rows) {
+  const ids = [...new Set(rows.flatMap(({ conversation }) => conversation ?? []))];
+  return ids
+    .slice(0, 100)
+    .map((id) => `&conversation=${id}`)
+    .join('');
 }
