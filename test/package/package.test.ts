@@ -36,6 +36,8 @@ const CONTENT = [
   /^dist\/console\/(index\.html|assets\/[\w-]+\.(js|css|svg))$/,
   /^docs\/[\w-]+\.(md|json|yaml)$/,
   /^docs\/images\/[\w-]+\.svg$/,
+  // The picture in the README.
+  /^docs\/console\/requests-light\.png$/,
   // Of files with a dot in front npm drops some, so templates spell those with an underscore.
   /^templates\/(?!.*\/\.(?!github\/))[\w/.-]+\.(md|yaml|yml|json|js|mjs)$/,
   /^templates\/[\w-]+\/_gitignore$/,
