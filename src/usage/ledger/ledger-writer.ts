@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/time/clock.ts';
+import { FoldSchedule, MAX_UNFOLDED } from './fold-schedule.ts';
 import { JobQueue } from './job-queue.ts';
 import { createBatch, createDeferred, createJob, halvesOf, limitedScopes } from './ledger-call.ts';
 import type { Batch, Deferred, Job, LedgerCall } from './ledger-call.ts';
@@ -15,14 +16,9 @@ import type { Journal } from '../journal/journal.ts';
 /** Jobs that may wait; a store that falls behind so far takes no more requests. */
 const MAX_WAITING = 50_000;
 const HEAL_MS = 1_000;
-const FOLD_MS = 1_000;
 /** Time that jobs stay in the journal alone, in ms, and the number of them that is enough. */
 const JOURNAL_MS = 200;
 const MAX_JOURNALED = 4_000;
-/** Between two notes of what the calls cost so far that are followed. */
-const FOLLOW_MS = 3_000;
-/** Unfolded rows that make a fold due at once, and the most that one fold takes. */
-const MAX_UNFOLDED = 256;
 /** Stands for the flight of a call that somebody else stored. */
 const ELSEWHERE: Flight = { key: ['flight'], open: Infinity };
 
@@ -42,6 +38,7 @@ export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
   readonly #committer: LedgerCommitter;
   readonly #queue: JobQueue;
+  readonly #folds: FoldSchedule;
   readonly #drains: Deferred[] = [];
   #journal: Journal | undefined;
   #underWay: Batch | undefined;
@@ -54,14 +51,12 @@ export class LedgerWriter {
   #direct = 0;
   #journaled = 0;
   #journalTimer = false;
-  #foldDue = false;
-  #foldTimer = false;
-  #followTimer = false;
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
     this.#committer = new LedgerCommitter(options);
     this.#queue = new JobQueue(options.clock, () => this.#start());
+    this.#folds = new FoldSchedule({ ...options, onDue: () => void this.#run() });
   }
 
   /** Keeps jobs in a journal from now on, whenever it is open. */
@@ -135,7 +130,7 @@ export class LedgerWriter {
   /** Stores what the call costs so far every few seconds, together with what is folded then. */
   follow(call: LedgerCall, soFar: () => Estimate): void {
     this.#options.state.followed.add(call, soFar);
-    this.#scheduleFollow();
+    this.#folds.follow();
   }
 
   /** True when the store holds all that was pushed before, false when it is known to fail. */
@@ -156,7 +151,7 @@ export class LedgerWriter {
     const drained = createDeferred();
     this.#drains.push(drained);
     this.#queue.joinLater();
-    this.#foldDue = true;
+    this.#folds.ask();
     this.commitNow();
     return drained.promise;
   }
@@ -227,14 +222,12 @@ export class LedgerWriter {
   /** Asked in the same breath as the loop ends: a job that comes a moment later starts it anew. */
   #hasWork(): boolean {
     if (this.#failing) return false;
-    const { unfolded, followed } = this.#options.state;
-    this.#foldDue &&= unfolded.size > 0 || followed.isDue;
     if (this.#drains.length > 0) this.#due = this.#queue.length;
-    return this.#foldDue || this.#due > 0;
+    return this.#folds.isDue || this.#due > 0;
   }
 
   async #step(): Promise<void> {
-    if (this.#foldDue) {
+    if (this.#folds.isDue) {
       await this.#fold().catch((error: unknown) => this.#fail(createBatch(), error));
       return;
     }
@@ -271,7 +264,7 @@ export class LedgerWriter {
     }
     batch.durable.resolve();
     state.sums.trim();
-    this.#scheduleFold();
+    this.#folds.plan(this.#drains.length > 0);
   }
 
   /** The part of a batch that the store does not hold, for somebody may have stored it from the journal. */
@@ -295,7 +288,7 @@ export class LedgerWriter {
   async #fold(): Promise<void> {
     const { state } = this.#options;
     const { unfolded } = state;
-    this.#foldDue = false;
+    this.#folds.begun();
     await this.#committer.commit({
       last: 0,
       ending: () => [],
@@ -303,35 +296,7 @@ export class LedgerWriter {
       windows: () => [],
       plan: () => planFold(state, unfolded.take(MAX_UNFOLDED)),
     });
-    this.#scheduleFold();
-  }
-
-  #scheduleFold(): void {
-    const { size } = this.#options.state.unfolded;
-    if (size === 0) return;
-    if (size > MAX_UNFOLDED || this.#drains.length > 0) this.#foldDue = true;
-    if (this.#foldTimer) return;
-    this.#foldTimer = true;
-    this.#options.clock.setTimeout(() => {
-      this.#foldTimer = false;
-      this.#foldDue = true;
-      void this.#run();
-    }, FOLD_MS);
-  }
-
-  #scheduleFollow(): void {
-    if (this.#followTimer) return;
-    this.#followTimer = true;
-    const { clock, state } = this.#options;
-    clock.setTimeout(() => {
-      this.#followTimer = false;
-      // Rows left of calls that have all ended go with the next fold.
-      if (state.followed.size === 0 && !state.followed.isDue) return;
-      state.followed.elapsed();
-      this.#foldDue = true;
-      void this.#run();
-      if (state.followed.size > 0) this.#scheduleFollow();
-    }, FOLLOW_MS);
+    this.#folds.plan(this.#drains.length > 0);
   }
 
   /** One job that no store takes must not hold up its neighbours. */
@@ -390,7 +355,7 @@ export class LedgerWriter {
     await this.#options.store.ping();
     await this.#committer.reconcile();
     this.#failing = false;
-    this.#foldDue = true;
+    this.#folds.ask();
     this.commitNow();
   }
 }
