@@ -9,6 +9,7 @@ import type { RequestPeek } from '../protocols/protocol.ts';
 import { clientHeaders } from '../upstream/response-headers.ts';
 import type { AttemptRecord, Downgrade, Ledger } from '../usage/ledger/ledger.ts';
 import type { RequestOrigin } from '../usage/origin.ts';
+import { decideAll, firstRefusal } from '../usage/rates/pending-claim.ts';
 import type { Refusals } from '../usage/requests/refusals.ts';
 import { boundOf } from '../usage/spend/pricing.ts';
 import { admitCall } from './admission/admit-call.ts';
@@ -57,6 +58,7 @@ export async function runInference(
   let origin: RequestOrigin | undefined;
   let plan: RefusablePlan | undefined;
   let call: Call;
+  const { claims = [] } = request;
   try {
     asked = request.protocol.peek(request.body, request.address);
     origin = readOrigin(request, asked.json, deps.origins);
@@ -71,9 +73,12 @@ export async function runInference(
     plan = planned instanceof Promise ? await planned : planned;
     if (plan.refusal) throw plan.refusal;
     call = begin(request, { peek, media, model, origin, plan }, deps);
+    // What a rate turns away has not begun.
+    if (claims.length > 0) await decideAll(claims);
   } catch (thrown) {
-    noteRefusal(request, { asked, origin, plan, cause: toGatewayError(thrown) }, deps);
-    throw thrown;
+    const cause = toGatewayError(await firstRefusal(claims, thrown));
+    noteRefusal(request, { asked, origin, plan, cause }, deps);
+    throw cause;
   }
   try {
     if (call.entry.admitted) {
@@ -192,6 +197,7 @@ function begin(
     alias: peek.model === asked.id ? undefined : peek.model,
     stream: peek.stream,
     origin,
+    claims: request.claims,
     bound,
     tokens: request.principal.tokenCaps && (request.free ? 0 : inputBound + outputBound),
     downgrade: instead,

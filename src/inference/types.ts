@@ -12,6 +12,7 @@ import type { FaultKind } from '../routing/health.ts';
 import type { LedgerEntry, RequestOutcome } from '../usage/ledger/ledger.ts';
 import type { RequestOrigin } from '../usage/origin.ts';
 import type { Principal } from '../usage/principal.ts';
+import type { PendingClaim } from '../usage/rates/pending-claim.ts';
 import type { RequestMedia } from './request-media.ts';
 import type { TaskTracker } from './task-tracker.ts';
 
@@ -34,6 +35,8 @@ export interface InferenceRequest {
   /** Protocol of the client. */
   protocol: WireProtocol;
   principal: Principal;
+  /** Claims on rates, whose refusal comes before every other answer. Default: none. */
+  claims?: readonly PendingClaim[];
   catalog: Catalog;
   /** Bytes or their scan; empty once they are needed no more. */
   body: RequestSource;

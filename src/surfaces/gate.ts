@@ -3,6 +3,8 @@ import type { Use } from '../core/access.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Caller, ConcurrencyLimiter, RateLimiter } from '../usage/rates/limiter.ts';
+import { decideAll, firstRefusal } from '../usage/rates/pending-claim.ts';
+import type { PendingClaim } from '../usage/rates/pending-claim.ts';
 import type { Principal } from '../usage/principal.ts';
 
 /** Scopes that the list of a restricted key can name (decisions: Scope values). */
@@ -47,6 +49,12 @@ export interface Admitted {
   leave: () => void;
 }
 
+/** Let in as far as it is known without the store. */
+export interface LetIn extends Admitted {
+  /** Claims on rates that the store decides; whatever else is found, their refusal is the answer. */
+  claims: readonly PendingClaim[];
+}
+
 const REFUSALS = {
   unknown: 'invalid_api_key',
   revoked: 'api_key_revoked',
@@ -64,18 +72,48 @@ export async function admit(
   need: Need,
   deps: GateDeps,
 ): Promise<Admitted> {
-  const { scope, use } = need;
-  const known = admitAsWhoIs(key, scope, deps);
-  const principal = known instanceof Promise ? await known : known;
-  const rate = deps.rates.admitKey(principal);
-  if (rate !== true && !(await rate)) throw new GatewayError('key_rate_limited');
-  const isInScope = scope === null || hasScope(principal, scope);
-  if (!isInScope || !allows(principal.role, use)) throw new GatewayError('insufficient_scope');
-  if (!principal.organizationEnabled) throw new GatewayError('organization_disabled');
-  if (principal.concurrencyCap === null) return { principal, leave: NOTHING_HELD };
-  const leave = await deps.concurrency.enter(principal);
-  if (!leave) throw new GatewayError('key_concurrency_exceeded');
-  return { principal, leave };
+  const { principal, leave, claims } = await letIn(key, need, deps);
+  if (claims.length === 0) return { principal, leave };
+  try {
+    await decideAll(claims);
+    return { principal, leave };
+  } catch (refusal) {
+    leave();
+    throw refusal;
+  }
+}
+
+/** The same checks, for a call that begins at once: the commit that begins it decides about its rates. */
+export async function letIn(key: string | undefined, need: Need, deps: GateDeps): Promise<LetIn> {
+  const claims: PendingClaim[] = [];
+  try {
+    const known = admitAsWhoIs(key, need.scope, { deps, claims });
+    const principal = known instanceof Promise ? await known : known;
+    take(deps.rates.admitKey(principal, claims[0]), claims, 'key_rate_limited');
+    const { scope, use } = need;
+    const isInScope = scope === null || hasScope(principal, scope);
+    if (!isInScope || !allows(principal.role, use)) throw new GatewayError('insufficient_scope');
+    if (!principal.organizationEnabled) throw new GatewayError('organization_disabled');
+    if (principal.concurrencyCap === null) return { principal, leave: NOTHING_HELD, claims };
+    // No place in flight for what a rate turns away.
+    await decideAll(claims);
+    const leave = await deps.concurrency.enter(principal);
+    if (!leave) throw new GatewayError('key_concurrency_exceeded');
+    return { principal, leave, claims };
+  } catch (thrown) {
+    throw claims.length === 0 ? thrown : await firstRefusal(claims, thrown);
+  }
+}
+
+/** Throws the refusal for what is turned away at once. */
+function take(asked: boolean | PendingClaim, claims: PendingClaim[], refusal: ErrorCode): void {
+  if (asked === false) throw new GatewayError(refusal);
+  if (asked !== true) claims.push(asked);
+}
+
+interface Asking {
+  readonly deps: GateDeps;
+  readonly claims: PendingClaim[];
 }
 
 /**
@@ -86,27 +124,32 @@ export async function admit(
 function admitAsWhoIs(
   key: string | undefined,
   scope: Scope | null,
-  deps: GateDeps,
+  asking: Asking,
 ): Principal | Promise<Principal> {
+  const { deps } = asking;
   if (deps.rates.isPlatformFull()) throw new GatewayError('global_rate_limited');
-  if (key === undefined) return refuseKeyless(deps);
+  if (key === undefined) return refuseKeyless(asking);
   let found: KeyFound | Promise<KeyFound>;
   try {
     found = deps.lookup(key);
   } catch (cause) {
-    return refuseUnknown(scope, cause, deps);
+    return refuseUnknown(scope, cause, asking);
   }
   if (found instanceof Promise)
     return found.then(
-      (later) => admitFound(later, deps),
-      (cause: unknown) => refuseUnknown(scope, cause, deps),
+      (later) => admitFound(later, asking),
+      (cause: unknown) => refuseUnknown(scope, cause, asking),
     );
-  return admitFound(found, deps);
+  return admitFound(found, asking);
 }
 
-function admitFound(found: KeyFound, { rates }: GateDeps): Principal | Promise<Principal> {
-  const admitted = admitToPlatform(rates, callerOf(found));
-  return admitted ? admitted.then(() => principalOf(found)) : principalOf(found);
+function admitFound(found: KeyFound, asking: Asking): Principal {
+  askPlatform(asking, callerOf(found));
+  return principalOf(found);
+}
+
+function askPlatform({ deps, claims }: Asking, caller: Caller): void {
+  take(deps.rates.admitPlatform(caller), claims, 'global_rate_limited');
 }
 
 /** @throws GatewayError that says what is wrong with a key that is none */
@@ -115,37 +158,24 @@ export function principalOf(found: KeyFound): Principal {
   return found;
 }
 
-async function refuseKeyless({ rates }: GateDeps): Promise<never> {
-  await admitToPlatform(rates, 'refused');
+function refuseKeyless(asking: Asking): never {
+  askPlatform(asking, 'refused');
   throw new GatewayError('missing_api_key');
 }
 
-async function refuseUnknown(
-  scope: Scope | null,
-  cause: unknown,
-  { rates }: GateDeps,
-): Promise<never> {
-  await admitToPlatform(rates, 'client');
+function refuseUnknown(scope: Scope | null, cause: unknown, asking: Asking): never {
+  askPlatform(asking, 'client');
   return tellFailure(scope, cause);
 }
 
-/**
- * Undefined where the caller is let in at once.
- *
- * @throws GatewayError `global_rate_limited`, `persistence_failed`
- */
-export function admitToPlatform(
+/** Rejects with `global_rate_limited` or `persistence_failed`. */
+export async function admitToPlatform(
   rates: Pick<RateLimiter, 'admitPlatform'>,
   caller: Caller,
-): Promise<void> | undefined {
-  const admitted = rates.admitPlatform(caller);
-  if (admitted instanceof Promise) return admitted.then(refuseUnless);
-  refuseUnless(admitted);
-  return undefined;
-}
-
-function refuseUnless(isAdmitted: boolean): void {
-  if (!isAdmitted) throw new GatewayError('global_rate_limited');
+): Promise<void> {
+  const claims: PendingClaim[] = [];
+  take(rates.admitPlatform(caller), claims, 'global_rate_limited');
+  await decideAll(claims);
 }
 
 function callerOf(found: KeyFound): Caller {

@@ -10,13 +10,14 @@ import type { RequestAddress } from '../protocols/protocol.ts';
 import type { InferenceSurface } from '../protocols/surface.ts';
 import type { Catalog } from '../routing/catalog.ts';
 import type { Principal } from '../usage/principal.ts';
+import { decideAll, firstRefusal } from '../usage/rates/pending-claim.ts';
 import { resolveBareName } from './bare-names.ts';
 import { readKey } from './carriers.ts';
 import { toFamilyError } from './family-error.ts';
 import { watchClient } from './http-exchange.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
-import { admit, INFERENCE } from './gate.ts';
-import type { Admitted, GateDeps } from './gate.ts';
+import { INFERENCE, letIn } from './gate.ts';
+import type { GateDeps, LetIn } from './gate.ts';
 import type { ValueBound } from '../core/json/json-document.ts';
 import { readRequest } from './read-request.ts';
 import { isForm, readForm } from './read-form.ts';
@@ -41,9 +42,11 @@ const NO_BODY = Buffer.alloc(0);
 export function createInferenceHandler(shared: InferenceSurface, deps: SurfaceDeps): Handler {
   return async (exchange) => {
     const surface = shared.variant?.(exchange.path) ?? shared;
-    const { principal, leave } = await admitFunded(surface, exchange, deps);
+    const { family, name } = surface;
+    const admitted = await admitFunded({ family, name, beginsAtOnce: true }, exchange, deps);
+    const { leave } = admitted;
     try {
-      const result = await run(surface, { exchange, principal }, deps);
+      const result = await run(surface, { exchange, admitted }, deps);
       leaveAtEnd(result, exchange, leave);
       return result;
     } catch (error) {
@@ -53,25 +56,31 @@ export function createInferenceHandler(shared: InferenceSurface, deps: SurfaceDe
   };
 }
 
+export interface FundedCall extends Pick<InferenceSurface, 'family' | 'name'> {
+  /** The commit that begins the call decides about its claims on rates. Default: they are decided before. */
+  readonly beginsAtOnce?: true;
+}
+
 /**
  * Lets a request of the family in whose key may call models and has money left; the caller calls
  * `leave` when the request is over.
  */
 export async function admitFunded(
-  { family, name }: Pick<InferenceSurface, 'family' | 'name'>,
+  { family, name, beginsAtOnce }: FundedCall,
   exchange: HttpExchange,
   deps: GateDeps & Pick<SurfaceDeps, 'inference'>,
-): Promise<Admitted> {
+): Promise<LetIn> {
   const key = readKey(family.carriers, exchange.request.headers, exchange.search);
-  let admitted: Admitted | undefined;
+  let admitted: LetIn | undefined;
   try {
-    admitted = await admit(key, INFERENCE, deps);
+    admitted = await letIn(key, INFERENCE, deps);
     const checked = deps.inference.ledger.checkFunds(admitted.principal);
     if (checked) await checked;
+    if (!beginsAtOnce && admitted.claims.length > 0) await decideAll(admitted.claims);
     return admitted;
   } catch (thrown) {
     admitted?.leave();
-    const cause = toGatewayError(thrown);
+    const cause = toGatewayError(await firstRefusal(admitted?.claims ?? [], thrown));
     const told = toFamilyError(family, cause);
     const payer = admitted?.principal ?? (await payerOf(key, cause, deps));
     deps.inference.refusals.note({ ...headOf(exchange, name), payer, told, cause });
@@ -104,11 +113,12 @@ function headOf({ id, at, startedAt }: HttpExchange, surface: string) {
 
 async function run(
   surface: InferenceSurface,
-  { exchange, principal }: { exchange: HttpExchange; principal: Principal },
+  { exchange, admitted }: { exchange: HttpExchange; admitted: LetIn },
   deps: SurfaceDeps,
 ): Promise<CallResult> {
   const { request, response, named } = exchange;
   const { family, protocol } = surface;
+  const { principal, claims } = admitted;
   const { keyId: holder } = principal;
   const catalog = deps.catalog();
   const toClientError = (error: GatewayError, statuses?: readonly (number | null)[]) =>
@@ -128,6 +138,7 @@ async function run(
         surface: surface.name,
         protocol,
         principal,
+        claims,
         catalog,
         body,
         headers: request.headers,
@@ -145,7 +156,7 @@ async function run(
     );
   } catch (thrown) {
     // Refusals before a record began are translated here; the rest is in the family's terms already.
-    const cause = toGatewayError(thrown);
+    const cause = toGatewayError(isRead ? thrown : await firstRefusal(claims, thrown));
     const told = toClientError(cause);
     const head = headOf(exchange, surface.name);
     if (!isRead) deps.inference.refusals.note({ ...head, payer: principal, told, cause });

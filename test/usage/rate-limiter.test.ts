@@ -1,20 +1,37 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
-import type { Caller, RateLimiter } from '../../src/usage/rates/limiter.ts';
+import { createLedger } from '../../src/usage/ledger/ledger-store.ts';
+import type { Caller } from '../../src/usage/rates/limiter.ts';
 import { createRateLimiter } from '../../src/usage/rates/rate-limiter.ts';
 import { divided } from '../../src/usage/rates/rate-shares.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { all, codeOf, createFaultyStore, principal, nth } from './usage-fixtures.ts';
+import {
+  all,
+  codeOf,
+  createFaultyStore,
+  decidedRates,
+  nth,
+  principal,
+  turns,
+} from './usage-fixtures.ts';
 
 function setUp(cap: number | null = null) {
   const clock = createFakeClock();
   const store = createFaultyStore(openMemoryStore(clock));
   const limit = { cap };
-  const open = () => createRateLimiter({ store, clock, platformCap: () => limit.cap });
+  let workers = 0;
+  const open = (own = clock): Rates => {
+    const ledger = createLedger({ store, clock: own, worker: `w${++workers}` });
+    const platformCap = () => limit.cap;
+    const limiter = createRateLimiter({ store, clock: own, platformCap, ledger: ledger.claims });
+    return decidedRates(limiter);
+  };
   return { clock, store, limit, open, limiter: open() };
 }
+
+type Rates = ReturnType<typeof decidedRates>;
 
 const capped = (rpmCap: number | null, keyId = 'key_1') => principal({ rpmCap, keyId });
 
@@ -174,18 +191,22 @@ describe('rate limits', () => {
   );
 
   it('refuse with persistence_failed while the store fails, and count what it kept all the same', async () => {
-    const { store, open, limiter } = setUp();
+    const { clock, store, open, limiter } = setUp();
     store.fail('after');
     expect(await codeOf(limiter.admitKey(capped(2)))).toBe('persistence_failed');
+    await expect(async () => limiter.admitKey(capped(2))).rejects.toMatchObject({
+      code: 'persistence_failed',
+    });
     store.fail(undefined);
+    clock.advance(1_000);
+    await turns();
     expect(await accepted(times(3, () => limiter.admitKey(capped(2))))).toBe(1);
     expect(await open().admitKey(capped(2))).toBe(false);
   });
 
   it('take entries of a clock that runs ahead for as old as they can be', async () => {
-    const { clock, store, limiter } = setUp();
-    const ahead = createFakeClock(clock.now() + 3_600_000);
-    const other = createRateLimiter({ store, clock: ahead, platformCap: () => null });
+    const { clock, open, limiter } = setUp();
+    const other = open(createFakeClock(clock.now() + 3_600_000));
     expect(await other.admitKey(capped(1))).toBe(true);
     expect(await limiter.admitKey(capped(1))).toBe(false);
     clock.advance(60_000);
@@ -210,8 +231,8 @@ describe('rate limits', () => {
     ),
     async (ms) => {
       for (const admit of [
-        (limiter: RateLimiter) => limiter.admitKey(capped(3)),
-        (limiter: RateLimiter) => limiter.admitPlatform('client'),
+        (limiter: Rates) => limiter.admitKey(capped(3)),
+        (limiter: Rates) => limiter.admitPlatform('client'),
       ]) {
         const { clock, open } = setUp(3);
         const workers = [open(), open()];

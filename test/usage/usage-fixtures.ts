@@ -4,6 +4,8 @@ import { StoreError } from '../../src/store/store.ts';
 import type { CommitResult, Op, Store } from '../../src/store/store.ts';
 import type { LedgerEntry, RequestOutcome, RequestStart } from '../../src/usage/ledger/ledger.ts';
 import type { Principal } from '../../src/usage/principal.ts';
+import type { Caller, RateLimiter } from '../../src/usage/rates/limiter.ts';
+import type { PendingClaim } from '../../src/usage/rates/pending-claim.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 
 export const DOLLAR = 1_000_000_000;
@@ -104,6 +106,17 @@ export function createFaultyStore(store: Store): FaultyStore {
   };
   return faulty;
 }
+
+/** What becomes of a claim on a rate: known at once, or once the store has decided. */
+export const decided = (claim: boolean | PendingClaim): boolean | Promise<boolean> =>
+  typeof claim === 'boolean' ? claim : claim.decided;
+
+/** The rates as their callers see them that wait for each claim by itself. */
+export const decidedRates = (rates: RateLimiter) => ({
+  isPlatformFull: () => rates.isPlatformFull(),
+  admitPlatform: (caller: Caller) => decided(rates.admitPlatform(caller)),
+  admitKey: (of: Principal) => decided(rates.admitKey(of)),
+});
 
 /** What became of a begin: `admitted`, or the code of the refusal. */
 export async function fateOf(entry: LedgerEntry): Promise<string> {

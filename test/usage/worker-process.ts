@@ -5,7 +5,7 @@ import { createLedger } from '../../src/usage/ledger/ledger-store.ts';
 import { createRateLimiter } from '../../src/usage/rates/rate-limiter.ts';
 import { createWorkerLease } from '../../src/usage/ledger/worker-lease.ts';
 import { sampleBudget } from './budgets/sample-budget.ts';
-import { all, fateOf, outcome, principal } from './usage-fixtures.ts';
+import { all, decided, fateOf, outcome, principal } from './usage-fixtures.ts';
 
 /**
  * One worker process: opens the store and says `ready`, then makes its part of the requests when told
@@ -33,7 +33,7 @@ const store = await openLmdbStore(directory, systemClock);
 const clock = systemClock;
 await createWorkerLease({ store, clock, worker }).start();
 const ledger = createLedger({ store, clock, worker });
-const limiter = createRateLimiter({ store, clock, platformCap: () => null });
+const limiter = createRateLimiter({ store, clock, platformCap: () => null, ledger: ledger.claims });
 const ids = createIdSource(clock);
 
 process.on('message', (task: Task) => {
@@ -47,7 +47,7 @@ async function run({ claims, rpmCap, calls, bound, limit, isBudget }: Task): Pro
     rpmCap,
     ...(isBudget ? { budgets } : { keySpend: { lifetime: limit } }),
   });
-  const answers = await all(Array.from({ length: claims }, () => limiter.admitKey(who)));
+  const answers = await all(Array.from({ length: claims }, () => decided(limiter.admitKey(who))));
   const entries = Array.from({ length: calls }, () =>
     ledger.begin({
       id: ids.next('req'),

@@ -117,7 +117,7 @@ function openLimits(
     report: (error) => tellFailure(log, 'the ledger cannot write', { error }),
   });
   const platformCap = (): number | null => config.limits.rpm;
-  const rates = createRateLimiter({ store, clock, platformCap, journal: ledger.claims });
+  const rates = createRateLimiter({ store, clock, platformCap, ledger: ledger.claims });
   return { ledger, rates, join: (sole) => void (joined = sole) };
 }
 

@@ -83,7 +83,7 @@ async function commit(batch: Batch, { state, committer }: Writing): Promise<void
   const rest = (): PlannedWork => {
     const { folded } = committer;
     const jobs = batch.jobs.filter(({ number }) => number > folded);
-    return { jobs, claims: claimedAfter(folded, batch.claims) };
+    return { jobs, claims: claimedAfter(folded, batch.claims), asked: [] };
   };
   try {
     await committer.commit({
@@ -173,7 +173,7 @@ function windowFor(
   let window = windows.get(text);
   if (!window) {
     const look = () => ({ wall: clock.now(), elapsed: clock.monotonic(), steppedAt: -Infinity });
-    windows.set(text, (window = new RateWindow({ store, look, name, journal: undefined })));
+    windows.set(text, (window = new RateWindow({ store, look, name })));
   }
   return window;
 }

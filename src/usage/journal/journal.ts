@@ -111,7 +111,7 @@ export class Journal {
     const turn = (this.#turn ??= this.#begin());
     turn.jobs.push(job);
     turn.batches.add(batch);
-    turn.isLimited ||= job.call.admitted !== undefined;
+    turn.isLimited ||= job.call.settled !== undefined;
     return turn.kept.promise;
   }
 

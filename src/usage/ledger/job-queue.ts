@@ -3,6 +3,7 @@ import { createBatch } from './ledger-call.ts';
 import type { Batch, Job, LedgerCall } from './ledger-call.ts';
 import { scopeName } from './ledger-keys.ts';
 import type { Claim, ClaimWindow } from '../rates/claims.ts';
+import type { PendingClaim } from '../rates/pending-claim.ts';
 import { partsOf } from '../sums/parts.ts';
 
 /**
@@ -20,8 +21,8 @@ const WEIGHT_OF_ROW = 4;
 const OWNERS = 2;
 /** Content of a record, in characters, that weighs as much as an operation. */
 const CONTENT_PER_OPERATION = 16 * 1024;
-/** The head of a window, and what it accepted. */
-const WEIGHT_OF_CLAIMS = 2;
+/** The head of a window, what it accepted before and what it accepts now. */
+const WEIGHT_OF_CLAIMS = 3;
 /**
  * Time in ms for which jobs that nobody waits for gather company, and the number of them that is
  * enough.
@@ -49,7 +50,7 @@ export class JobQueue {
     return this.#batches.length;
   }
 
-  /** Jobs of all batches, and those for later. */
+  /** Jobs of all batches and claims that they decide, and jobs for later. */
   get jobs(): number {
     return this.#jobs + this.#later.length;
   }
@@ -91,15 +92,27 @@ export class JobQueue {
   }
 
   addClaim(window: ClaimWindow, claim: Claim): void {
-    let batch = this.#batches.at(-1);
-    const claims = batch?.claims.get(window);
-    if (batch && claims) claims.push(claim);
-    else {
-      batch = this.#batchFor(WEIGHT_OF_CLAIMS);
-      batch.weight += WEIGHT_OF_CLAIMS;
-      batch.claims.set(window, [claim]);
-    }
+    const batch = this.#batchOf(window);
+    const claims = batch.claims.get(window);
+    if (claims) claims.push(claim);
+    else batch.claims.set(window, [claim]);
     batch.last = Math.max(batch.last, claim.number);
+  }
+
+  /** Appends a claim that the commit decides. */
+  ask(claim: PendingClaim): void {
+    this.#batchOf(claim.window).asked.push(claim);
+    this.#jobs++;
+  }
+
+  /** The batch that the next claim in a window becomes part of. */
+  #batchOf(window: ClaimWindow): Batch {
+    const last = this.#batches.at(-1);
+    if (last?.windows.has(window)) return last;
+    const batch = this.#batchFor(WEIGHT_OF_CLAIMS);
+    batch.weight += WEIGHT_OF_CLAIMS;
+    batch.windows.add(window);
+    return batch;
   }
 
   #batchFor(weight: number): Batch {
@@ -133,13 +146,13 @@ export class JobQueue {
 
   shift(): Batch | undefined {
     const batch = this.#batches.shift();
-    this.#jobs -= batch?.jobs.length ?? 0;
+    if (batch) this.#jobs -= countOf(batch);
     return batch;
   }
 
   unshift(batches: readonly Batch[]): void {
     this.#batches.unshift(...batches);
-    for (const { jobs } of batches) this.#jobs += jobs.length;
+    for (const batch of batches) this.#jobs += countOf(batch);
   }
 
   /** Empties the queue but for the jobs for later. */
@@ -150,6 +163,8 @@ export class JobQueue {
     return batches;
   }
 }
+
+const countOf = ({ jobs, asked }: Batch): number => jobs.length + asked.length;
 
 const weightOfBegin = ({ payers }: LedgerCall): number =>
   payers.reduce((weight, { limits }) => (limits ? weight + 1 : weight), OPEN);

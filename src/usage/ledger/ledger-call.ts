@@ -9,6 +9,7 @@ import type { Estimate, RequestStart } from './ledger.ts';
 import type { RequestOrigin } from '../origin.ts';
 import type { Principal } from '../principal.ts';
 import type { Claim, ClaimWindow } from '../rates/claims.ts';
+import type { PendingClaim } from '../rates/pending-claim.ts';
 import type { EndRow, StartRow } from '../requests/request-row.ts';
 import { contentIn, sumsOf, toStartRow } from '../requests/request-row.ts';
 import type { Payer } from '../spend/payer.ts';
@@ -115,7 +116,12 @@ export const createJob = (type: Job['type'], call: LedgerCall): Job => ({
 /** Jobs that are committed together. */
 export interface Batch {
   readonly jobs: Job[];
+  /** Those that are decided. */
   readonly claims: Map<ClaimWindow, Claim[]>;
+  /** Those that the commit decides, in front of the jobs. */
+  readonly asked: PendingClaim[];
+  /** Windows of both. */
+  readonly windows: Set<ClaimWindow>;
   /** Number of the last line of the journal that it stores. */
   last: number;
   /** Operations that the jobs need at most. */
@@ -126,9 +132,14 @@ export interface Batch {
   readonly durable: Deferred;
 }
 
-export const createBatch = (jobs: Job[] = [], claims: Batch['claims'] = new Map()): Batch => ({
+export const createBatch = (
+  jobs: Job[] = [],
+  { claims, asked }: Pick<Batch, 'claims' | 'asked'> = { claims: new Map(), asked: [] },
+): Batch => ({
   jobs,
   claims,
+  asked,
+  windows: new Set([...claims.keys(), ...asked.map(({ window }) => window)]),
   last: jobs.at(-1)?.number ?? 0,
   weight: 0,
   rows: new Set(),
@@ -136,10 +147,13 @@ export const createBatch = (jobs: Job[] = [], claims: Batch['claims'] = new Map(
 });
 
 /** A batch in two: its claims and its jobs, or halves of its jobs; none where it holds one thing alone. */
-export function halvesOf({ jobs, claims, weight }: Batch): Batch[] {
-  const middle = claims.size > 0 ? 0 : Math.ceil(jobs.length / 2);
+export function halvesOf({ jobs, claims, asked, weight }: Batch): Batch[] {
+  const middle = claims.size + asked.length > 0 ? 0 : Math.ceil(jobs.length / 2);
   if (middle === jobs.length) return [];
-  const halves = [createBatch(jobs.slice(0, middle), claims), createBatch(jobs.slice(middle))];
+  const halves = [
+    createBatch(jobs.slice(0, middle), { claims, asked }),
+    createBatch(jobs.slice(middle)),
+  ];
   return halves.map((half) => ({ ...half, weight }));
 }
 

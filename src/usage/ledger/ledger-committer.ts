@@ -52,15 +52,18 @@ export class LedgerCommitter {
     return this.#fence.folded;
   }
 
-  /** Rejects with `StoreError`. */
-  async commit(work: Work): Promise<void> {
+  /** Gives the number of tries, all but the last of which came too late. Rejects with `StoreError`. */
+  async commit(work: Work): Promise<number> {
     const { store, state } = this.#options;
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      await this.#lookUp(work.ending());
-      await state.counters.load(work.scopes());
-      for (const window of work.windows()) await window.load();
+    for (let tries = 1; tries <= MAX_ATTEMPTS; tries++) {
+      // At once: what others have changed costs no more round trips the more there is of it.
+      await Promise.all([
+        this.#lookUp(work.ending()),
+        state.counters.load(work.scopes()),
+        ...Array.from(work.windows(), (window) => window.load()),
+      ]);
       const plan = work.plan();
-      if (plan.ops.length === 0) return;
+      if (plan.ops.length === 0) return tries;
       const result = await store
         .commit([this.#fence.next(work.last), ...plan.ops])
         .catch((error: unknown) => {
@@ -70,7 +73,7 @@ export class LedgerCommitter {
       if (result.ok) {
         this.#fence.succeeded(result.version);
         plan.keep(result.version);
-        return;
+        return tries;
       }
       await this.#onConflict(result.conflict, plan.jobs, work.windows());
     }
@@ -85,7 +88,7 @@ export class LedgerCommitter {
       landed.keep(version);
       // Who was told by the journal waits for nothing here.
       for (const { type, call, number } of landed.jobs)
-        if (type === 'begin' && number === 0) onLanded(call);
+        if (type === 'begin' && number === 0 && !call.refusal) onLanded(call);
     }
     if (!takenOver) return;
     state.takeovers++;

@@ -11,7 +11,9 @@ import type { Ended, Job, LedgerCall } from './ledger-call.ts';
 import { limitedScopes } from './ledger-call.ts';
 import { openKey, requestKey } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
-import type { ClaimWindow, Claimed } from '../rates/claims.ts';
+import type { ClaimDraft, ClaimWindow, Claimed } from '../rates/claims.ts';
+import { planClaims } from '../rates/pending-claim.ts';
+import type { PendingClaim } from '../rates/pending-claim.ts';
 import { sumsOf, withCost } from '../requests/request-row.ts';
 import type { EndRow } from '../requests/request-row.ts';
 import type { Payer } from '../spend/payer.ts';
@@ -49,6 +51,8 @@ export interface Plan {
 export interface PlannedWork {
   readonly jobs: readonly Job[];
   readonly claims: ReadonlyMap<ClaimWindow, Claimed>;
+  /** Claims that it decides. */
+  readonly asked: readonly PendingClaim[];
 }
 
 /** A plan in the making. */
@@ -67,7 +71,8 @@ interface Draft {
  * Turns jobs into one commit, in their order. Refusals are part of the plan: the counters that were
  * looked at are checked, so a decision is only ever taken on the state that is committed upon.
  */
-export function planJobs(state: LedgerState, { jobs, claims }: PlannedWork): Plan {
+export function planJobs(state: LedgerState, { jobs, claims, asked }: PlannedWork): Plan {
+  const claimed = draftClaims(claims, asked);
   const ownDraft = state.unfolded.draft();
   const draft: Draft = {
     state,
@@ -85,7 +90,6 @@ export function planJobs(state: LedgerState, { jobs, claims }: PlannedWork): Pla
     if (job.type === 'begin') planBegin(draft, job);
     else if (job.call.ended) planSettle(draft, job.call, job.call.ended);
   }
-  const claimed = Array.from(claims, ([window, each]) => window.draft(each));
   ops.push(...flights.ops(), ...spend.ops(), ...unfolded.ops(), ...sums.ops());
   ops.push(...claimed.flatMap((each) => each.ops));
   return {
@@ -102,6 +106,14 @@ export function planJobs(state: LedgerState, { jobs, claims }: PlannedWork): Pla
       for (const job of jobs) removePending(state, job);
     },
   };
+}
+
+function draftClaims(claims: PlannedWork['claims'], asked: readonly PendingClaim[]): ClaimDraft[] {
+  const taken = planClaims(asked);
+  const windows = new Set([...claims.keys(), ...taken.keys()]);
+  return Array.from(windows, (window) =>
+    window.draft({ noted: claims.get(window), taken: taken.get(window) }),
+  );
 }
 
 /** Counts the money of a job that is kept before it is stored. */
@@ -142,8 +154,10 @@ const amountsOf = (ended: Pick<Ended, 'cost' | 'sums'> | undefined): Amounts => 
 
 function planBegin(draft: Draft, { call, isPending }: Job): void {
   const { state, ops, flights, spend, held, ending } = draft;
+  const turnedAway = call.start.claims?.find(({ isAccepted }) => !isAccepted);
+  if (turnedAway) refuse(call, turnedAway);
   // What the journal took was decided then.
-  if (!isPending) refuse(call, refuserOf(call, spend));
+  else if (!isPending) refuse(call, refuserOf(call, spend));
   // A call that ends in the commit that begins it needs no reservation, its final record says it all.
   if (call.refusal !== undefined || ending.has(call)) return;
   const { at, bound, tokens, id } = call.start;
@@ -242,9 +256,9 @@ export function decideNow({ counters }: LedgerState, call: LedgerCall): boolean 
   return isKnown;
 }
 
-function refuse(call: LedgerCall, payer: Payer | undefined): void {
-  call.refusedBy = payer;
-  call.refusal = payer && new GatewayError(payer.refusal);
+function refuse(call: LedgerCall, by: Payer | PendingClaim | undefined): void {
+  call.refusedBy = by && 'scope' in by ? by : undefined;
+  call.refusal = by && new GatewayError(by.refusal);
 }
 
 /** The first whose limit the call does not fit. */

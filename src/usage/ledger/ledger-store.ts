@@ -1,7 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { NO_USAGE } from '../../core/usage.ts';
-import { StoreError } from '../../store/store.ts';
 import type { Store } from '../../store/store.ts';
 import { checkFunds } from '../spend/check-funds.ts';
 import { createCall, endedWith } from './ledger-call.ts';
@@ -9,12 +8,11 @@ import type { Job, LedgerCall } from './ledger-call.ts';
 import type { Scope } from './ledger-keys.ts';
 import { createState } from './ledger-state.ts';
 import { LedgerWriter } from './ledger-writer.ts';
-import type { LedgerWriterOptions } from './ledger-writer.ts';
 import { Journal } from '../journal/journal.ts';
 import type { LedgerSync } from '../journal/journal.ts';
 import type { Ledger, LedgerEntry, RequestOutcome } from './ledger.ts';
 import { toEndRow, withoutReserve } from '../requests/request-row.ts';
-import type { ClaimJournal } from '../rates/claims.ts';
+import type { ClaimLedger } from '../rates/claims.ts';
 import { DAY_MS, windowsOf } from '../spend/spend.ts';
 import type { Windows } from '../spend/spend.ts';
 
@@ -51,9 +49,9 @@ export interface LedgerOptions {
 }
 
 export interface StoreLedger extends Ledger {
-  /** Beginnings and ends of calls that wait for their commit. */
+  /** Beginnings and ends of calls, and claims on rates, that wait for their commit. */
   waiting(): number;
-  readonly claims: ClaimJournal;
+  readonly claims: ClaimLedger;
   /** True when the store holds everything that began or ended before; false when it is known to fail. */
   fold(): Promise<boolean>;
   /** Somebody else changed these counters. */
@@ -95,7 +93,7 @@ export function createLedger(options: LedgerOptions): StoreLedger {
     // Nothing was reserved or sent: nobody can lose by it.
     if (call.refusal) call.settled?.resolve();
     // Without a reservation nobody waits for what comes back.
-    if (call.admitted) void writer.push('settle', call);
+    if (call.settled) void writer.push('settle', call);
     else writer.pushLater(call);
   };
   const onLanded = (call: LedgerCall): void => settle(call, NOT_SENT);
@@ -108,7 +106,7 @@ export function createLedger(options: LedgerOptions): StoreLedger {
       if (!writer.accepting) throw new GatewayError('persistence_failed');
       const call = createCall(start, toWindows(start.at));
       const kept = writer.push('begin', call);
-      const durable = call.admitted?.promise ?? kept;
+      const durable = call.admitted?.promise ?? unlessTurnedAway(call, kept);
       return toEntry(call, {
         admitted: call.admitted || mode === 'before_call' ? durable : undefined,
         durable,
@@ -122,7 +120,7 @@ export function createLedger(options: LedgerOptions): StoreLedger {
     },
     drain: () => writer.drain(),
     waiting: () => writer.waiting,
-    claims: createClaims(writer, { journal, ready }),
+    claims: createClaims(writer, journal),
     fold: () => writer.fold(),
     forget(scopes) {
       for (const scope of scopes) state.counters.forget(scope);
@@ -134,25 +132,35 @@ export function createLedger(options: LedgerOptions): StoreLedger {
   };
 }
 
-function createClaims(
-  writer: LedgerWriter,
-  { journal, ready }: { journal: Journal | undefined; ready: LedgerWriterOptions['ready'] },
-): ClaimJournal {
+/** A call whose claims are decided by the commit that begins it may turn out not to begin. */
+function unlessTurnedAway(call: LedgerCall, kept: Promise<void>): Promise<void> {
+  if (!call.start.claims?.length) return kept;
+  const begun = begunUnlessRefused(call, kept);
+  begun.catch(() => undefined);
+  return begun;
+}
+
+async function begunUnlessRefused(call: LedgerCall, kept: Promise<void>): Promise<void> {
+  await kept;
+  if (call.refusal) throw call.refusal;
+}
+
+function createClaims(writer: LedgerWriter, journal: Journal | undefined): ClaimLedger {
   return {
-    get isOpen() {
+    get isJournaling() {
       return journal?.isOpen === true && writer.accepting;
     },
     get folded() {
       return writer.folded;
     },
-    ready: () => ready?.(),
     add(window, { caller, at }) {
       const number = journal?.claim(window.name, { caller, at }) ?? 0;
       writer.addClaim(window, { caller, at, number });
       return number;
     },
-    async fold() {
-      if (!(await writer.fold())) throw new StoreError('unavailable', 'the ledger cannot write');
+    ask(claim) {
+      if (!writer.accepting) throw new GatewayError('persistence_failed');
+      writer.ask(claim);
     },
   };
 }

@@ -10,6 +10,7 @@ import { addPending, decideNow, planFold, planJobs, removePending } from './ledg
 import type { PlannedWork } from './ledger-plan.ts';
 import { rejectBegins } from './reject-begins.ts';
 import { claimedAfter } from '../rates/claims.ts';
+import type { PendingClaim } from '../rates/pending-claim.ts';
 import type { Flight } from './flights.ts';
 import type { Journal } from '../journal/journal.ts';
 
@@ -19,6 +20,11 @@ const HEAL_MS = 1_000;
 /** Time that jobs stay in the journal alone, in ms, and the number of them that is enough. */
 const JOURNAL_MS = 200;
 const MAX_JOURNALED = 4_000;
+/**
+ * Commits of claims by themselves after others were faster with the same window: calls that are planned with
+ * them would be planned anew each time. Then they are tried together again.
+ */
+const CLAIMS_APART = 16;
 /** Stands for the flight of a call that somebody else stored. */
 const ELSEWHERE: Flight = { key: ['flight'], open: Infinity };
 
@@ -50,6 +56,7 @@ export class LedgerWriter {
   /** Jobs that are not in the journal and not yet in the store. */
   #direct = 0;
   #journaled = 0;
+  #claimsApart = 0;
   #journalTimer = false;
 
   constructor(options: LedgerWriterOptions) {
@@ -85,7 +92,7 @@ export class LedgerWriter {
     const kept = this.#keep(job);
     if (kept) return kept;
     // The base of a decision about a limit should hold all that has ended.
-    if (call.admitted) this.#queue.joinLater();
+    if (call.settled) this.#queue.joinLater();
     this.#addDirect(job);
     const batch = this.#queue.add(job);
     if (this.#failing && type === 'settle') call.settled?.resolve();
@@ -113,6 +120,12 @@ export class LedgerWriter {
     this.#queue.addClaim(window, claim);
     this.#scheduleJournal();
   };
+
+  /** Lets the next commit decide about a claim, with what else it holds. */
+  ask(claim: PendingClaim): void {
+    this.#queue.ask(claim);
+    this.#start();
+  }
 
   /** Commits jobs that the journal did not keep; the store decides about them anew. */
   takeBack(jobs: readonly Job[]): void {
@@ -179,6 +192,7 @@ export class LedgerWriter {
 
   /** True when what is known here decides whether the call is let in. */
   #decide(call: LedgerCall): boolean {
+    if (call.start.claims?.some(({ isOpen }) => isOpen)) return false;
     if (!call.admitted) return true;
     if (!this.isJournaling) return false;
     if (!decideNow(this.#options.state, call)) return false;
@@ -236,6 +250,9 @@ export class LedgerWriter {
     this.#due--;
     const batch = this.#queue.shift();
     if (batch === undefined) return;
+    const { asked, claims } = batch;
+    const isApart = this.#claimsApart > 0 && asked.length > 0 && claims.size === 0;
+    if (isApart && this.#split(batch)) return;
     this.#underWay = batch;
     await this.#commit(batch).catch((error: unknown) => {
       if (isRefused(error)) this.#isolate(batch, error);
@@ -248,13 +265,16 @@ export class LedgerWriter {
     const { state } = this.#options;
     const rest = (): PlannedWork => this.#withoutStored(batch);
     await this.#options.ready?.();
-    await this.#committer.commit({
+    const tries = await this.#committer.commit({
       last: batch.last,
       ending: () => rest().jobs.flatMap(({ type, call }) => (type === 'settle' ? [call] : [])),
       scopes: () => rest().jobs.flatMap(({ call }) => limitedScopes(call)),
-      windows: () => rest().claims.keys(),
+      windows: () => batch.windows,
       plan: () => planJobs(state, rest()),
     });
+    if (batch.asked.length > 0)
+      this.#claimsApart = tries > 1 ? CLAIMS_APART : Math.max(0, this.#claimsApart - 1);
+    for (const claim of batch.asked) claim.settle();
     for (const job of batch.jobs) {
       this.#leave(job);
       const { type, call } = job;
@@ -275,7 +295,7 @@ export class LedgerWriter {
       if (isStored && type === 'begin') call.flight ??= ELSEWHERE;
       return !isStored && !call.done;
     });
-    return { jobs, claims: claimedAfter(folded, batch.claims) };
+    return { jobs, claims: claimedAfter(folded, batch.claims), asked: batch.asked };
   }
 
   /** It waits no more. */
@@ -299,18 +319,22 @@ export class LedgerWriter {
     this.#folds.plan(this.#drains.length > 0);
   }
 
+  /** Puts a batch back in two; false where it holds one thing alone. */
+  #split(batch: Batch): boolean {
+    const halves = halvesOf(batch);
+    if (halves.length === 0) return false;
+    this.#queue.unshift(halves);
+    this.#due += halves.length;
+    void Promise.all(halves.map(({ durable }) => durable.promise)).then(
+      () => batch.durable.resolve(),
+      (reason: unknown) => batch.durable.reject(reason),
+    );
+    return true;
+  }
+
   /** One job that no store takes must not hold up its neighbours. */
   #isolate(batch: Batch, error: unknown): void {
-    const halves = halvesOf(batch);
-    if (halves.length > 0) {
-      this.#queue.unshift(halves);
-      this.#due += halves.length;
-      void Promise.all(halves.map(({ durable }) => durable.promise)).then(
-        () => batch.durable.resolve(),
-        (reason: unknown) => batch.durable.reject(reason),
-      );
-      return;
-    }
+    if (this.#split(batch)) return;
     this.#options.report(error);
     rejectBegins(batch, error);
     for (const job of batch.jobs) {
@@ -342,7 +366,7 @@ export class LedgerWriter {
       return stays;
     });
     if (kept.length === 0 && claims.size === 0) return [];
-    return [{ ...createBatch(kept, claims), last, weight }];
+    return [{ ...createBatch(kept, { claims, asked: [] }), last, weight }];
   }
 
   #scheduleHeal(): void {

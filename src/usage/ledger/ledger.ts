@@ -2,6 +2,7 @@ import type { Usage } from '../../core/usage.ts';
 import type { Budget } from '../budgets/budget.ts';
 import type { RequestOrigin } from '../origin.ts';
 import type { Principal } from '../principal.ts';
+import type { PendingClaim } from '../rates/pending-claim.ts';
 
 /** Facts that are known before the first candidate is tried. */
 export interface RequestStart {
@@ -27,6 +28,11 @@ export interface RequestStart {
   downgrade?: Downgrade | undefined;
   /** Cost of an answer without any output. Default: nothing. */
   estimate?: Estimate | undefined;
+  /**
+   * Claims on rates that the call was let in with; where one is turned away, it never began. To be waited for
+   * before anything is sent. Default: none.
+   */
+  claims?: readonly PendingClaim[] | undefined;
 }
 
 export interface Downgrade {

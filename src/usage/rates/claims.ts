@@ -1,5 +1,6 @@
 import type { Key, Op, Version } from '../../store/store.ts';
 import type { Caller } from './limiter.ts';
+import type { PendingClaim } from './pending-claim.ts';
 import { countOne, noRequests } from './rate-shares.ts';
 import type { RateCounts } from './rate-shares.ts';
 
@@ -44,25 +45,36 @@ export interface ClaimDraft {
   keep(version: Version): void;
 }
 
-/** A window whose claims may be stored together with calls. */
+/** Requests that a commit adds to a window. */
+export interface ClaimedIn {
+  /** Those that count here already. */
+  readonly noted?: Claimed | undefined;
+  /** Those that count once it is durable. */
+  readonly taken?: Readonly<RateCounts> | undefined;
+}
+
+/** A window whose claims are stored together with calls. */
 export interface ClaimWindow {
   readonly name: Key;
+  /** Claims that wait for the store to decide. */
+  pending: number;
+  /** Requests that count now, as far as is known here. */
+  count(): Readonly<RateCounts>;
   /** Catches up with the store after `forget`. Rejects with `StoreError`. */
   load(): Promise<void>;
   /** Somebody else changed it. */
   forget(): void;
-  draft(claimed: Claimed): ClaimDraft;
+  draft(claimed: ClaimedIn): ClaimDraft;
 }
 
-/** Takes claims that need no commit of their own, as long as this process alone decides. */
-export interface ClaimJournal {
-  readonly isOpen: boolean;
+/** Stores claims together with the calls that they are for. */
+export interface ClaimLedger {
+  /** True as long as this process alone decides: its journal keeps claims. */
+  readonly isJournaling: boolean;
   /** Number of the last line that the store is known to hold. */
   readonly folded: number;
-  /** What a claim that the store decides has to wait for; undefined: nothing. */
-  ready(): Promise<void> | undefined;
-  /** Returns the number of its line. */
+  /** Keeps a claim that is decided; returns the number of its line. */
   add(window: ClaimWindow, claim: Pick<Claim, 'caller' | 'at'>): number;
-  /** Resolves when the store has all claims so far. Rejects with `StoreError`. */
-  fold(): Promise<void>;
+  /** Lets the store decide, in one commit with the calls that begin in this turn. Throws `persistence_failed`. */
+  ask(claim: PendingClaim): void;
 }

@@ -1,4 +1,5 @@
 import type { Principal } from '../principal.ts';
+import type { PendingClaim } from './pending-claim.ts';
 
 /** Source of a request: nobody known, a key with the scope `admin`, or any other key. */
 export type Caller = 'refused' | 'client' | 'admin';
@@ -11,12 +12,16 @@ export interface RateLimiter {
   /** True when it is known, without asking the store, that the platform cap admits nobody. */
   isPlatformFull(): boolean;
   /**
-   * True, or false when the platform cap, or the share of it that is open to such callers, is used up.
-   * Requests that it turns away are not counted.
+   * True, or false when the platform cap, or the share of it that is open to such callers, is used up; a
+   * claim where the store decides, together with the calls that begin in this turn. Requests that it turns
+   * away are not counted. Throws `persistence_failed` while the store is known to fail.
    */
-  admitPlatform(caller: Caller): boolean | Promise<boolean>;
-  /** True, or false when the key's cap is reached. */
-  admitKey(principal: Principal): boolean | Promise<boolean>;
+  admitPlatform(caller: Caller): boolean | PendingClaim;
+  /**
+   * The same for the key's cap. `after`: the platform's claim on the same request, without which no place of
+   * the key's is taken.
+   */
+  admitKey(principal: Principal, after?: PendingClaim): boolean | PendingClaim;
 }
 
 /** Requests of one key in flight at once, over every process on the store. */

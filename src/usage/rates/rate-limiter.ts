@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts';
 import type { Key, Store } from '../../store/store.ts';
-import type { ClaimJournal } from './claims.ts';
+import type { ClaimLedger } from './claims.ts';
 import type { RateLimiter } from './limiter.ts';
 import { divided, undivided } from './rate-shares.ts';
 import { RateWindow } from './rate-window.ts';
@@ -14,8 +14,8 @@ export interface RateLimiterOptions {
   clock: Clock;
   /** Accepted requests in any 60 seconds over all keys; null for no cap. */
   platformCap: () => number | null;
-  /** Keeps claims until the store has them. Default: the store alone. */
-  journal?: ClaimJournal | undefined;
+  /** Keeps claims, and stores them. */
+  ledger: ClaimLedger;
 }
 
 export interface StoreRateLimiter extends RateLimiter {
@@ -28,17 +28,16 @@ export interface StoreRateLimiter extends RateLimiter {
  * Rolling 60-second caps, exact over all processes on the store: in any 60 seconds at most as many
  * requests as the cap are accepted, and a place comes back 60 seconds after the request that took it
  * (contract: Limits). Without a cap nothing is counted and the store is not asked.
- *
- * @throws GatewayError `persistence_failed` when the store cannot tell
  */
 export function createRateLimiter({
   store,
   clock,
   platformCap,
-  journal,
+  ledger,
 }: RateLimiterOptions): StoreRateLimiter {
   const { look, close } = createStepWatch(clock);
-  const platform = new RateWindow({ store, look, name: ['rpm', 'platform'], journal });
+  const parts = { store, look, folded: () => ledger.folded };
+  const platform = new RateWindow({ ...parts, name: ['rpm', 'platform'] });
   const keys = new Map<string, RateWindow>();
 
   const windowOf = (keyId: string): RateWindow => {
@@ -46,7 +45,7 @@ export function createRateLimiter({
     if (window === undefined) {
       if (keys.size >= MAX_KEYS) forgetIdle(keys);
       const name: Key = ['rpm', 'key', keyId];
-      window = new RateWindow({ store, look, name, journal });
+      window = new RateWindow({ ...parts, name });
       keys.set(keyId, window);
     }
     return window;
@@ -63,10 +62,17 @@ export function createRateLimiter({
     },
     admitPlatform(caller) {
       const cap = platformCap();
-      return cap === null || platform.claim(divided(cap), caller);
+      if (cap === null) return true;
+      return platform.claim(
+        { shares: divided(cap), caller, refusal: 'global_rate_limited' },
+        ledger,
+      );
     },
-    admitKey: ({ keyId, rpmCap }) =>
-      rpmCap === null || windowOf(keyId).claim(undivided(rpmCap), 'client'),
+    admitKey({ keyId, rpmCap }, after) {
+      if (rpmCap === null) return true;
+      const asked = { shares: undivided(rpmCap), caller: 'client', after } as const;
+      return windowOf(keyId).claim({ ...asked, refusal: 'key_rate_limited' }, ledger);
+    },
   };
 }
 

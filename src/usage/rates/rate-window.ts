@@ -1,8 +1,8 @@
-import { GatewayError } from '../../core/errors.ts';
-import { StoreError } from '../../store/store.ts';
 import type { Entry, Key, Op, Store, Version } from '../../store/store.ts';
-import type { ClaimDraft, ClaimJournal, ClaimWindow, Claimed } from './claims.ts';
+import type { ClaimDraft, ClaimedIn, ClaimLedger, ClaimWindow } from './claims.ts';
 import type { Caller } from './limiter.ts';
+import { PendingClaim } from './pending-claim.ts';
+import type { PendingClaimOptions } from './pending-claim.ts';
 import { addCounts, countOne, hasRoom, noRequests, subtractCounts } from './rate-shares.ts';
 import type { RateCounts, RateShares } from './rate-shares.ts';
 import type { Moment } from './step-watch.ts';
@@ -12,8 +12,6 @@ const ENTRY_TTL_MS = WINDOW_MS;
 /** The head numbers the entries, so it outlasts them all. */
 const HEAD_TTL_MS = 10 * WINDOW_MS;
 const PAGE = 10_000;
-const MAX_ATTEMPTS = 200;
-const MAX_WAITING = 50_000;
 /** Entries that count no more and are let go of at once. */
 const MAX_PAST = 10_000;
 
@@ -36,13 +34,6 @@ interface Noted extends Accepted {
   readonly number: number;
 }
 
-interface Claim {
-  readonly shares: RateShares;
-  readonly caller: Caller;
-  readonly resolve: (accepted: boolean) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /**
  * The requests accepted in the last 60 seconds under one cap. The store has a head, which every commit
  * replaces on the condition that it is the one known, and one small entry per commit; so a commit costs
@@ -54,7 +45,8 @@ export class RateWindow implements ClaimWindow {
   readonly name: Key;
   readonly #store: Store;
   readonly #look: () => Moment;
-  readonly #journal: ClaimJournal | undefined;
+  readonly #folded: () => number;
+  pending = 0;
   /** Requests that count, oldest first; other processes can only have added to it. */
   #accepted: Accepted[] = [];
   /** Those before it count no more. */
@@ -66,55 +58,53 @@ export class RateWindow implements ClaimWindow {
   #isStale = false;
   #head: Entry<number> | undefined;
   #known = false;
+  #reading: Promise<void> | undefined;
   /** Elapsed time when the head was last known to be the newest. */
   #seen = -Infinity;
-  #waiting: Claim[] = [];
-  #running = false;
 
   constructor(options: {
     store: Store;
     look: () => Moment;
     name: Key;
-    journal: ClaimJournal | undefined;
+    /** Number of the last line of the journal that the store is known to hold. Default: there is no journal. */
+    folded?: () => number;
   }) {
     this.#store = options.store;
     this.#look = options.look;
     this.name = options.name;
-    this.#journal = options.journal;
+    this.#folded = options.folded ?? (() => 0);
   }
 
   /** Nothing counts and nobody waits. */
   get idle(): boolean {
-    return !this.#running && this.#count().all === 0;
+    return this.pending === 0 && this.count().all === 0;
   }
 
   /** Nobody is admitted, as far as is known here. */
   isFull({ all }: RateShares): boolean {
-    return this.#count().all >= all;
+    return this.count().all >= all;
   }
 
-  /**
-   * True once the acceptance is committed, false when there is no room: at once where what is known
-   * suffices. Rejects with `persistence_failed`.
-   */
-  claim(shares: RateShares, caller: Caller): boolean | Promise<boolean> {
-    if (!hasRoom(shares, this.#count(), caller)) return false;
-    if (this.#journal?.isOpen && this.#known && !this.#running) {
-      this.#note(caller, this.#journal);
+  /** False when there is no room, true when the journal keeps the claim; else the store decides. */
+  claim(asked: Omit<PendingClaimOptions, 'window'>, ledger: ClaimLedger): boolean | PendingClaim {
+    const { shares, caller, after } = asked;
+    if (!hasRoom(shares, this.count(), caller)) return false;
+    if (ledger.isJournaling && this.#known && this.pending === 0 && !after) {
+      this.#note(caller, ledger);
       return true;
     }
-    if (this.#waiting.length >= MAX_WAITING) throw new GatewayError('persistence_failed');
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ shares, caller, resolve, reject });
-      if (this.#running) return;
-      this.#running = true;
-      setImmediate(() => void this.#run());
-    });
+    const claim = new PendingClaim({ ...asked, window: this });
+    ledger.ask(claim);
+    this.pending++;
+    return claim;
   }
 
   /** Catches up with what others have accepted, after `forget`. Rejects with `StoreError`. */
   async load(): Promise<void> {
-    if (!this.#known) await this.#read();
+    if (this.#known) return;
+    // Two at once would count each row twice.
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+    await this.#reading;
   }
 
   /** Somebody else changed it, or could have. */
@@ -122,15 +112,28 @@ export class RateWindow implements ClaimWindow {
     this.#known = false;
   }
 
-  draft({ counts, at, last = 0 }: Claimed): ClaimDraft {
+  draft({ noted, taken }: ClaimedIn): ClaimDraft {
     const head = this.#head;
-    const total = (head?.value ?? 0) + counts.all;
+    const rows: Op[] = [];
+    let total = head?.value ?? 0;
+    for (const [at, counts] of [[noted?.at, noted?.counts] as const, [undefined, taken] as const]) {
+      if (!counts) continue;
+      total += counts.all;
+      rows.push(this.#rowOf({ total, at, counts }));
+    }
+    const condition = head ? { ifVersion: head.version } : { ifAbsent: true as const };
     return {
-      ops: this.#opsOf({ total, at, counts }),
+      ops: [
+        { type: 'put', key: this.name, value: total, ttlMs: HEAD_TTL_MS, ...condition },
+        ...rows,
+      ],
       keep: (version) => {
+        const last = noted?.last ?? 0;
         this.#noted = this.#noted.filter(({ number }) => number > last);
-        if (this.#head === head) this.#succeed(total, version);
-        else {
+        if (this.#head === head) {
+          this.#succeed(total, version);
+          if (taken) this.#add({ at: this.#seen, counts: { ...taken } });
+        } else {
           // It was read meanwhile, with or without these.
           this.#isStale = true;
           this.#known = false;
@@ -140,13 +143,13 @@ export class RateWindow implements ClaimWindow {
   }
 
   /** Accepts a request that only the journal knows of until it is folded. */
-  #note(caller: Caller, journal: ClaimJournal): void {
+  #note(caller: Caller, ledger: ClaimLedger): void {
     const { elapsed, wall } = this.#look();
     const at = Math.ceil(elapsed);
     const last = this.#accepted.at(-1);
     const counts = noRequests();
     countOne(counts, caller);
-    this.#noted.push({ at, counts, number: journal.add(this, { caller, at: wall }) });
+    this.#noted.push({ at, counts, number: ledger.add(this, { caller, at: wall }) });
     if (last?.at === at) {
       addCounts(last.counts, counts);
       addCounts(this.#inWindow, counts);
@@ -155,55 +158,20 @@ export class RateWindow implements ClaimWindow {
     this.#seen = elapsed;
   }
 
-  /** All claims of one turn share a commit. */
-  async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const claims = this.#waiting;
-      this.#waiting = [];
-      await this.#commit(claims).catch((cause: unknown) => {
-        this.#known = false;
-        const error = new GatewayError('persistence_failed', { cause });
-        for (const { reject } of claims) reject(error);
-      });
-    }
-    this.#running = false;
-  }
-
-  async #commit(claims: readonly Claim[]): Promise<void> {
-    await this.#journal?.ready();
-    // Others have to know of all that was accepted here, and this process what of that others have stored.
-    if (this.#noted.length > 0) await this.#journal?.fold();
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      if (!this.#known) await this.#read();
-      const { answers, counts } = decide(claims, this.#count());
-      if (counts.all === 0 || (await this.#append(counts))) {
-        for (const [index, { resolve }] of claims.entries()) resolve(answers[index] === true);
-        return;
-      }
-      this.#known = false;
-    }
-    throw new StoreError('unavailable', 'other workers kept changing the same counter');
-  }
-
-  async #append(counts: RateCounts): Promise<boolean> {
-    const total = (this.#head?.value ?? 0) + counts.all;
-    const ops = this.#opsOf({ total, at: this.#look().wall, counts });
-    const result = await this.#store.commit(ops);
-    if (!result.ok) return false;
-    this.#succeed(total, result.version);
-    this.#add({ at: this.#seen, counts });
-    return true;
-  }
-
-  #opsOf({ total, at, counts }: Claimed & { readonly total: number }): Op[] {
-    const condition = this.#head ? { ifVersion: this.#head.version } : { ifAbsent: true as const };
-    const key = [...this.name, total];
-    const age = Math.max(0, this.#look().wall - at);
+  /** `at`: default now. */
+  #rowOf({
+    total,
+    at,
+    counts,
+  }: {
+    readonly total: number;
+    readonly at: number | undefined;
+    readonly counts: Readonly<RateCounts>;
+  }): Op {
+    const { wall } = this.#look();
+    const age = at === undefined ? 0 : Math.max(0, wall - at);
     const ttlMs = Math.max(1, ENTRY_TTL_MS - age);
-    return [
-      { type: 'put', key: this.name, value: total, ttlMs: HEAD_TTL_MS, ...condition },
-      { type: 'put', key, value: toRow(at, counts), ttlMs },
-    ];
+    return { type: 'put', key: [...this.name, total], value: toRow(at ?? wall, counts), ttlMs };
   }
 
   /** Later than it was decided: a commit that took long must not give its places back early. */
@@ -245,7 +213,7 @@ export class RateWindow implements ClaimWindow {
 
   /** Forgets all but the claims that the store does not have, once others have stored some of them. */
   #dropStored(): void {
-    const folded = this.#journal?.folded ?? 0;
+    const folded = this.#folded();
     const isStored = (this.#noted[0]?.number ?? Infinity) <= folded;
     if (!isStored && !this.#isStale) return;
     this.#isStale = false;
@@ -279,8 +247,7 @@ export class RateWindow implements ClaimWindow {
     addCounts(this.#inWindow, accepted.counts);
   }
 
-  /** Returns the counts of now. */
-  #count(): Readonly<RateCounts> {
+  count(): Readonly<RateCounts> {
     const end = this.#look().elapsed - WINDOW_MS;
     for (let one = this.#accepted[this.#first]; one; one = this.#accepted[++this.#first]) {
       if (one.at > end) break;
@@ -292,21 +259,6 @@ export class RateWindow implements ClaimWindow {
     }
     return this.#inWindow;
   }
-}
-
-/** Decides which of them fit, in order, beside those that count already. */
-function decide(
-  claims: readonly Claim[],
-  before: Readonly<RateCounts>,
-): { answers: boolean[]; counts: RateCounts } {
-  const counts = noRequests();
-  const sum = { ...before };
-  const answers = claims.map(({ shares, caller }) => {
-    const fits = hasRoom(shares, sum, caller);
-    if (fits) for (const one of [sum, counts]) countOne(one, caller);
-    return fits;
-  });
-  return { answers, counts };
 }
 
 function toRow(at: number, { all, refused, admin }: RateCounts): AcceptedRow {

@@ -93,8 +93,10 @@ export function createRefusals(deps: RefusalsDeps): Refusals {
     note(refusal) {
       noted.add(refusal.told);
       deps.count(refusal.cause.code);
-      if (!refusal.payer && !sample.takes()) return;
-      const principal = refusal.payer ?? NOBODY;
+      // Whoever comes behind a rate of the whole gateway is one of very many.
+      const payer = refusal.cause.code === 'global_rate_limited' ? undefined : refusal.payer;
+      if (!payer && !sample.takes()) return;
+      const principal = payer ?? NOBODY;
       const outcome = outcomeOf(refusal, deps.clock);
       deps.observe({ ...refusal, principal }, outcome);
       if (waiting.length >= MAX_WAITING) return;

@@ -46,8 +46,8 @@ describe('the payer of a turn', () => {
   it('is held to its limits', async () => {
     const rates = {
       isPlatformFull: () => false,
-      admitPlatform: () => true as const,
-      admitKey: async () => false,
+      admitPlatform: () => true,
+      admitKey: () => false,
     };
     await expect(gate({ rates })(PAYER)).rejects.toMatchObject({ code: 'key_rate_limited' });
     const find = () => ({ ...PRINCIPAL, concurrencyCap: 1 });

@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LiveUsage } from '../../../src/server/compose/open-usage.ts';
+import { GatewayError } from '../../../src/core/errors.ts';
 import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { LedgerEntry } from '../../../src/usage/ledger/ledger.ts';
 import type { EndRow } from '../../../src/usage/requests/request-row.ts';
+import { decideAll } from '../../../src/usage/rates/pending-claim.ts';
+import type { PendingClaim } from '../../../src/usage/rates/pending-claim.ts';
 import { readSpend } from '../../../src/usage/spend/read-spend.ts';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -29,6 +32,12 @@ const MOST_MS = 60_000;
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_123);
 
 const LIMIT = { key_1: 1_000, org_1: 1_500 };
+/** Requests a minute of the keys that have a cap. */
+const RPM: ReadonlyMap<number, number> = new Map([
+  [1, 8],
+  [3, 5],
+]);
+const MINUTE = 60_000;
 
 const who = (key: number) =>
   principal({
@@ -36,7 +45,11 @@ const who = (key: number) =>
     organizationId: key === 3 ? 'org_2' : 'org_1',
     organizationSpend: key === 3 ? null : { lifetime: LIMIT.org_1 },
     keySpend: key === 1 ? { lifetime: LIMIT.key_1 } : null,
+    rpmCap: RPM.get(key) ?? null,
   });
+
+const isTurnedAway = (error: unknown): boolean =>
+  error instanceof GatewayError && error.code === 'key_rate_limited';
 
 type Step =
   | { type: 'begin'; worker: number; key: number; bound: number }
@@ -110,6 +123,9 @@ interface Called {
   readonly key: number;
   readonly bound: number;
   readonly worker: Worker;
+  /** Elapsed time when it came, and when it was let in. */
+  readonly askedAt: number;
+  toldAt: number;
   cost: number | undefined;
   /** Its answer was let go with the end recorded. */
   isEndKept: boolean;
@@ -121,6 +137,8 @@ class World {
   readonly start = createStarts(this.clock);
   readonly workers: Worker[] = [];
   readonly calls: Called[] = [];
+  /** Ids of those that a rate turned away. */
+  readonly turnedAway: string[] = [];
   readonly folder: string;
 
   constructor(folder: string) {
@@ -193,15 +211,36 @@ class World {
   begin(worker: Worker, { key, bound }: Extract<Step, { type: 'begin' }>): void {
     try {
       const estimate = { input: 10, output: 0, cost: Math.floor(bound / 3) };
-      const start = this.start({ principal: who(key), bound, estimate });
+      const askedAt = this.clock.monotonic();
+      const claim = worker.usage.rates.admitKey(who(key));
+      if (claim === false) return;
+      const claims = typeof claim === 'object' ? [claim] : [];
+      const start = this.start({ principal: who(key), bound, estimate, claims });
       const entry = worker.usage.ledger.begin(start);
-      entry.follow(() => ({ input: 10, output: 1, cost: Math.floor(bound / 2) }));
-      const call = { ...start, entry, key, worker, cost: undefined, isEndKept: false };
-      const refused = () => entry.settle(outcome({ status: 402, result: 'error', cost: 0 }));
-      entry.durable.then(() => this.calls.push(call), refused);
+      const call = { ...start, askedAt, entry, key, worker, cost: undefined, isEndKept: false };
+      void this.noteBegin({ ...call, toldAt: 0 }, claims);
     } catch {
       // The ledger is known to fail: nothing was begun.
     }
+  }
+
+  /** What the caller does who waits for its rates and its limit. */
+  async noteBegin(call: Called, claims: readonly PendingClaim[]): Promise<void> {
+    const { entry, bound, id } = call;
+    try {
+      await decideAll(claims);
+    } catch (error) {
+      if (isTurnedAway(error)) this.turnedAway.push(id);
+      return;
+    }
+    entry.follow(() => ({ input: 10, output: 1, cost: Math.floor(bound / 2) }));
+    try {
+      await entry.durable;
+    } catch {
+      return entry.settle(outcome({ status: 402, result: 'error', cost: 0 }));
+    }
+    call.toldAt = this.clock.monotonic();
+    this.calls.push(call);
   }
 
   async noteAbsent(): Promise<void> {
@@ -219,6 +258,7 @@ class World {
         .reduce((sum, { bound, cost = bound }) => sum + cost, 0);
     expect(told((key) => key === 1)).toBeLessThanOrEqual(LIMIT.key_1);
     expect(told((key) => key !== 3)).toBeLessThanOrEqual(LIMIT.org_1);
+    for (const [own, cap] of RPM) this.expectWithinRate(own, cap);
     if (cut) return;
     for (const [scope, limit] of [
       [{ kind: 'key', id: 'key_1' }, LIMIT.key_1],
@@ -229,6 +269,17 @@ class World {
       );
       expect(lifetime.settled + lifetime.reserved).toBeLessThanOrEqual(limit);
       expect(Math.min(lifetime.settled, lifetime.reserved)).toBeGreaterThanOrEqual(0);
+    }
+  }
+
+  /** A call was let in between its coming and its answer: only what lies wholly in a minute counts. */
+  expectWithinRate(own: number, cap: number): void {
+    const calls = this.calls.filter(({ key, worker }) => key === own && !worker.wasAbsent);
+    for (const { askedAt: from } of calls) {
+      const within = calls.filter(
+        ({ askedAt, toldAt }) => askedAt >= from && toldAt < from + MINUTE,
+      );
+      expect(within.length).toBeLessThanOrEqual(cap);
     }
   }
 
@@ -281,6 +332,7 @@ class World {
     expect(files.filter((name) => !live.some((worker) => name.startsWith(worker)))).toEqual([]);
     const costs = new Map(rows.map(({ key, value }) => [key[1], value[8]]));
     expect(this.calls.filter(({ id }) => !costs.has(id))).toEqual([]);
+    expect(this.turnedAway.filter((id) => costs.has(id))).toEqual([]);
     for (const { id, cost } of this.calls.filter(({ isEndKept }) => isEndKept))
       expect({ id, cost: costs.get(id) }).toEqual({ id, cost });
   }

@@ -18,6 +18,7 @@ import {
   codeOf,
   createFaultyStore,
   createStarts,
+  decided,
   outcome,
   principal,
   quietTurns,
@@ -62,7 +63,7 @@ async function pass(ms: number): Promise<void> {
 async function open(settings: Parameters<typeof openWorker>[2] = {}): Promise<LiveUsage> {
   const usage = await openWorker(store, clock, settings);
   for (const who of [limited, free]) {
-    if (who.rpmCap !== null) await usage.rates.admitKey(who);
+    if (who.rpmCap !== null) await decided(usage.rates.admitKey(who));
     const entry = usage.ledger.begin(start({ principal: who, bound: 0 }));
     await entry.durable;
     entry.settle(outcome());
@@ -340,6 +341,6 @@ describe('the ledger journal', () => {
     const usage = await open();
     store.fail('before');
     clock.advance(11_000);
-    expect(usage.ledger.claims.isOpen).toBe(false);
+    expect(usage.ledger.claims.isJournaling).toBe(false);
   });
 });

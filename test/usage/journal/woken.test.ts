@@ -10,7 +10,14 @@ import { readSpend } from '../../../src/usage/spend/read-spend.ts';
 import { windowsOf } from '../../../src/usage/spend/spend.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
-import { codeOf, createStarts, outcome, principal, quietTurns } from '../usage-fixtures.ts';
+import {
+  codeOf,
+  createStarts,
+  decided,
+  outcome,
+  principal,
+  quietTurns,
+} from '../usage-fixtures.ts';
 import { openWorker } from './journaled-worker.ts';
 
 const KEY = { kind: 'key', id: 'key_1' } as const;
@@ -61,7 +68,7 @@ const begin = ({ ledger }: LiveUsage, bound: number) =>
 async function accepted({ rates }: LiveUsage, count: number): Promise<number> {
   let sum = 0;
   for (let i = 0; i < count; i++) {
-    const answer = Promise.resolve(rates.admitKey(who));
+    const answer = Promise.resolve(decided(rates.admitKey(who)));
     const state = { isOver: false };
     void answer.finally(() => (state.isOver = true));
     for (await quietTurns(2); !state.isOver; await quietTurns(2)) await pass(100);

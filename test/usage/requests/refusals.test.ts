@@ -74,6 +74,15 @@ describe('refusals', () => {
     },
   );
 
+  it('over the rate of the whole gateway are sampled, whosever key came too late', async () => {
+    const { refusals, note, observed, counted } = setup();
+    const cause = new GatewayError('global_rate_limited');
+    for (let i = 0; i < 100; i++) note({ payer: principal(), told: cause, cause });
+    await refusals.drain();
+    expect(observed).toHaveLength(20);
+    expect(counted).toHaveLength(100);
+  });
+
   it('of known keys are all kept', async () => {
     const { refusals, note, observed } = setup();
     for (let i = 0; i < 100; i++) note({ payer: principal() });
