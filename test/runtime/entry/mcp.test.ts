@@ -152,7 +152,8 @@ describe('a Service over MCP', () => {
   it('leaves off waiting after five minutes, and the turn goes on', async () => {
     const clock = createFakeClock();
     const server = await serveServices({ runner: scripted(({ interrupted }) => interrupted()) });
-    const deadline = await serveServices({ clock, store: server.store });
+    // It has no place for turns, which would go by its clock.
+    const deadline = await serveServices({ clock, store: server.store, concurrency: 0 });
     const headers = await open(deadline);
     let answer: Answer | undefined;
     const body = tool('send_message', { input: 'x', wait: true });
