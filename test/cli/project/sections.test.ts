@@ -2,8 +2,9 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { CONFIG_KINDS } from '../../../src/config/objects/kinds.ts';
 import { loadConfig } from '../../../src/config/read/load-config.ts';
 import { definitionOf } from '../../../src/resources/registry.ts';
-import { memoryFiles } from '../memory-files.ts';
+import { memoryFiles } from '../../config/memory-files.ts';
 
+// In a process of its own, since schemas stay once they are made.
 it('makes the schemas of the sections that the files have, and of no other', async () => {
   const asked = new Set<string>();
   for (const { collection, definition } of CONFIG_KINDS) {
