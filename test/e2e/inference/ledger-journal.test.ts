@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -28,8 +28,9 @@ interface Site {
 async function openSite(): Promise<Site> {
   const seen: string[] = [];
   let folder = '';
+  // Nothing is there before the first call that it keeps.
   const journal = (): string =>
-    readdirSync(folder)
+    (existsSync(folder) ? readdirSync(folder) : [])
       .map((name) => readFileSync(join(folder, name), 'utf8'))
       .join('');
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
