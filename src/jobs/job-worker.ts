@@ -37,7 +37,7 @@ export class JobWorker {
   readonly #running = new Map<string, { controller: AbortController; done: Promise<void> }>();
   /** Those that run but only wait for somebody. */
   readonly #paused = new Set<string>();
-  /** Goes whose commit is under way. */
+  /** Starts whose commit is under way. */
   readonly #starting = new Set<Promise<void>>();
   readonly #unwatch: () => void;
   readonly #loop: PollLoop;

@@ -74,7 +74,7 @@ export function checkClientCertificate({ cert, key }: DeclaredTls, now: string):
   }
 }
 
-/** What OpenSSL says of a key is left out: it could quote the key. */
+/** Leaves out what OpenSSL says of a key: it could quote the key. */
 function readPrivateKey(pem: string): KeyObject {
   if (/^-{5}BEGIN ENCRYPTED PRIVATE KEY|^Proc-Type:.*ENCRYPTED/m.test(pem)) {
     const hint = 'decrypt it: openssl pkey -in client.key -out plain.key';

@@ -43,7 +43,7 @@ export interface ProviderSettings {
   media?: 'bytes' | 'links' | null | undefined;
   /** At once from each process; null for the usual number. */
   connections?: number | null | undefined;
-  /** What TLS to it trusts and expects. */
+  /** Trust and expectations of TLS to it. */
   tls?: DeclaredTls | null | undefined;
   /** URL of a proxy, or `none`; null for that of the environment. */
   proxy?: string | null | undefined;

@@ -50,7 +50,7 @@ export interface UpstreamCall {
   resume(): void;
 }
 
-/** What TLS to a destination trusts and expects. */
+/** Trust and expectations of TLS to a destination. */
 export interface TlsSettings {
   /** Authorities (PEM) that are trusted instead of those that Node trusts. */
   readonly ca?: string | undefined;

@@ -38,7 +38,7 @@ export interface Deployed<P extends Planned, W> {
   readonly planned?: P;
   /** Absent where the plan was not confirmed. */
   readonly report?: ApplyReport;
-  /** What came of the wait, where there was one. */
+  /** Result of the wait, where there was one. */
   readonly waited?: W;
 }
 

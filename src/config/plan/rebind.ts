@@ -50,7 +50,7 @@ export interface Rebinding {
   readonly client: Pick<ResourceClient, 'act'>;
   readonly kind: KindName;
   readonly id: string;
-  /** That the plan was made for. */
+  /** Version that the plan was made for. */
   readonly version: number;
   /** Notes on the object that it is going to be paused. */
   readonly note: (version: number) => Promise<View>;

@@ -37,7 +37,7 @@ export async function loadObject(
   const resolved = await resolveDocument(document, { places, sources: { env, files } });
   const sections = checkSections(tree, { places, unknownFields: 'error' });
   const unresolved = new Set(resolved.diagnostics.map(({ path }) => path));
-  // What is wrong with a value only because its reference stands for nothing is told once.
+  // Tells once of a fault whose only cause is a reference that stands for nothing.
   const judged = [...sections.diagnostics, ...checkReferences(tree, places, collection)].filter(
     ({ path }) => !unresolved.has(path),
   );

@@ -22,7 +22,7 @@ const url = z
 
 const claim = z.string().min(1).max(256);
 
-/** What a claim says, and the bound of it. */
+/** Value of a claim, and its bound. */
 const bounded = <T extends z.ZodType>(most: T) =>
   z
     .object({

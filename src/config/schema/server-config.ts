@@ -25,7 +25,7 @@ export type SettingOrigin = 'flag' | 'env' | 'file' | 'default';
 export interface ServerConfig {
   /** `tls`: files of the certificate that HTTPS is served with; null: HTTP. */
   listen: { host: string; port: number; tls: { cert: string; key: string } | null };
-  /** Where clients reach the gateway, without a slash at the end; null: as each request names it. */
+  /** Address at which clients reach the gateway, without a slash at the end; null: as each request names it. */
   publicUrl: string | null;
   dataDir: string;
   store: { driver: string; path: string; options: Record<string, unknown> };

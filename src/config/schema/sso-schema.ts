@@ -12,7 +12,7 @@ const lifetime = z.union([z.string(), z.number()]).transform((value, context) =>
     const ms = parseDuration(value);
     if (ms >= MINUTE_MS && ms <= LONGEST_MS) return ms;
   } catch {
-    // Told below, as one that is out of range.
+    // Reported below, as one that is out of range.
   }
   context.addIssue({ code: 'custom', message: 'expected a duration between 1m and 30d' });
   return z.NEVER;

@@ -10,7 +10,7 @@ import { lazyHandlers } from './late/lazy-handlers.ts';
 
 /** The ways to Sessions and Services, and their durable work. */
 export interface OpenedAgents {
-  /** What is behind them, loaded when the first of them is used. */
+  /** Parts behind them, loaded when the first of them is used. */
   readonly agents: Lazy<AgentsParts>;
   readonly routes: readonly RouteSpec[];
   /** Handlers of their durable work, by kind of job. */

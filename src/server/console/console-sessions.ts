@@ -99,7 +99,7 @@ export function createConsoleSessions({ store, clock }: ConsoleSessionsDeps): Co
       const entry = await find<LinkRow>(keyOf(link, linkKey));
       if (!entry) return undefined;
       const { key, value, version } = entry;
-      // Of several who use it at once, on any node, one has it.
+      // One of several who use it at once, on any node, has it.
       const { ok } = await store.commit([{ type: 'delete', key, ifVersion: version }]);
       return ok ? holderOf(value) : undefined;
     },

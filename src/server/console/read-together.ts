@@ -8,7 +8,7 @@ import type { RouteSpec, RoutesOptions } from '../http/routes.ts';
 /** Place below the API of the console, and the parameter that each read is told by. */
 export const TOGETHER = '/together';
 const READ = 'read';
-/** What a page may need at once. */
+/** Most reads that a page may need at once. */
 const MAX_READS = 16;
 
 interface Place {

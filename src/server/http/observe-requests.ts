@@ -57,7 +57,7 @@ export function observeRequests(
   };
 }
 
-/** Told once it is durable, and not behind the end. */
+/** Called once it is durable, and not behind the end. */
 function tellBeginning(
   start: RequestStart,
   { durable }: Pick<LedgerEntry, 'durable'>,

@@ -10,7 +10,7 @@ export type ReadDocument = (url: string) => Promise<string>;
 export interface SigningKeysDeps {
   readonly clock: Clock;
   readonly read: ReadDocument;
-  /** Told of a set that could not be read while a former one goes on. */
+  /** Receives the failure to read a set while a former one goes on. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -5,7 +5,7 @@ import { fromNanos, toNanos } from '../../core/money.ts';
 /** Claims of a token whose signature, issuer, audience and times are right. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Who presents a token, and what it may do. */
+/** Subject of a token, and what it may do. */
 export interface TokenIdentity {
   readonly subject: string;
   /** Id or name. */

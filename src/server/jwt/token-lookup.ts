@@ -25,7 +25,7 @@ interface Checked {
   /** From when on it is checked again. */
   readonly until: number;
   principal: Principal | undefined;
-  /** What the principal was made of. */
+  /** Source of the principal. */
   of: Principal | undefined;
 }
 

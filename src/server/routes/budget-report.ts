@@ -6,7 +6,7 @@ import { budgetScope } from '../../usage/budgets/extra-payers.ts';
 import { readSpend } from '../../usage/spend/read-spend.ts';
 import type { SpendingDeps } from './spending-report.ts';
 
-/** What was spent of a budget in its running window; money in decimal USD. */
+/** Sum spent of a budget in its running window; money in decimal USD. */
 export interface BudgetSpending {
   readonly id: string;
   readonly type: 'budget_spending';

@@ -94,7 +94,7 @@ function follow({ request, response }: HttpExchange, options: FollowOptions): Re
     .finally(() => {
       followers.delete(member);
       gone.abort();
-      // Who is cut off asks again, behind the last event that came.
+      // A client that is cut off asks again, behind the last event that came.
       relay.end();
     });
   return { type: 'stream', status: 200, headers: HEADERS, body: relay.body };

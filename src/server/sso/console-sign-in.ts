@@ -15,7 +15,7 @@ export interface ConsoleSignInDeps extends Pick<GateDeps, 'rates'> {
   readonly store: Pick<Store, 'commit'>;
   readonly clock: Clock;
   readonly masterKeys: readonly Uint8Array[];
-  /** Where people reach the gateway; undefined: as the request names it. */
+  /** Address at which people reach the gateway; undefined: as the request names it. */
   readonly publicUrl?: string | undefined;
   /** True where the console is reached by TLS. */
   isByTls(exchange: HttpExchange): boolean;

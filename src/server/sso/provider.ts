@@ -23,7 +23,7 @@ export interface ProviderDeps {
 /** Claims of an ID token whose issuer, audience, times and signature were checked. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** What a person is shown in order to sign in on another device. */
+/** Grant shown to a person who signs in on another device. */
 export interface DeviceGrant {
   readonly device_code: string;
   readonly user_code: string;

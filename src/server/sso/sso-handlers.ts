@@ -79,7 +79,7 @@ export function ssoHandlers(deps: SsoHandlersDeps): HandlersOf<typeof SSO_ROUTES
   };
 }
 
-/** What anybody may know of the provider; null where there is none. */
+/** Public facts of the provider; null where there is none. */
 export function viewOf(sso: Sso | undefined): object {
   const { issuer = null, client_id = null } = sso?.settings ?? {};
   return { type: 'sso', issuer, client_id };

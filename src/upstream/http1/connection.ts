@@ -87,7 +87,7 @@ export class Connection implements ExchangeConnection {
       this.#listen(origin.secure ? 'secureConnect' : 'connect');
     }
     this.#connectTimer = clock.setTimeout(() => {
-      // What opens the tunnel tells that the proxy is the cause.
+      // The opener of the tunnel tells that the proxy is the cause.
       if (opening) opening.destroy(connectTimeout());
       else this.close(connectTimeout());
     }, connectTimeoutMs);

@@ -23,7 +23,7 @@ import type { GatewayOptions } from '../open-gateway.ts';
 /** The durable job that looks for what no single call tells; one process at a time does it. */
 const WATCH_JOB = 'alert-watch';
 const WATCH_MS = 5_000;
-/** What the watch knows of its last look. */
+/** Memory of the watch between its looks. */
 interface Looked {
   /** Milliseconds since epoch. */
   readonly lookedAt: number;
