@@ -96,25 +96,51 @@ interface Turn {
   readonly isLast: boolean;
 }
 
-async function attempt(
-  call: Call,
-  { candidate, isLast }: Turn,
-  deps: CallDeps,
-): Promise<AttemptResult> {
-  const { clock } = deps;
-  const { route, protocol } = candidate;
-  const wire = wireTo(call.request.protocol, protocol);
-  const losses: string[] = [];
-  const peek = call.media ? await readMedia(call, route) : call.peek;
+/** Gives a result at once for a candidate that is passed over without being asked. */
+function attempt(call: Call, turn: Turn, deps: CallDeps): AttemptResult | Promise<AttemptResult> {
+  const { route } = turn.candidate;
+  if (!call.media) return attemptWith(call.peek, { call, turn, deps });
+  return readMedia(call, route).then((peek) => attemptWith(peek, { call, turn, deps }));
+}
+
+interface Attempt {
+  readonly call: Call;
+  readonly turn: Turn;
+  readonly deps: CallDeps;
+}
+
+function attemptWith(
+  peek: RequestPeek | AttemptFailure,
+  { call, turn, deps }: Attempt,
+): AttemptResult | Promise<AttemptResult> {
+  const { candidate } = turn;
   if ('type' in peek) return note(call, candidate, { result: peek, ms: 0 });
+  const wire = wireTo(call.request.protocol, candidate.protocol);
+  const losses: string[] = [];
   const prepared = prepare(call, candidate, { peek, wire, losses, deps });
-  const request = prepared instanceof Promise ? await prepared : prepared;
+  const sending = { call, turn, deps, wire, losses };
+  return prepared instanceof Promise
+    ? prepared.then((request) => send(request, sending))
+    : send(prepared, sending);
+}
+
+interface Sending extends Attempt {
+  readonly wire: Wire;
+  readonly losses: readonly string[];
+}
+
+function send(
+  request: Prepared,
+  { call, turn: { candidate, isLast }, deps, wire, losses }: Sending,
+): AttemptResult | Promise<AttemptResult> {
   // It may have left while no exchange listened for it: before it was admitted, or between two.
   if (call.request.client.gone) return abortedFailure();
   if ('type' in request) return note(call, candidate, { result: request, ms: 0 });
+  const { clock } = deps;
+  const { route } = candidate;
   const transport = deps.transportFor(route.provider, holderOf(call.request.principal));
   let startedAt = clock.monotonic();
-  const result = await new Promise<AttemptResult>((resolve) => {
+  return new Promise((resolve) => {
     const exchange = createExchange({
       clock,
       call,
@@ -133,12 +159,13 @@ async function attempt(
         if (isLast) letGo(call, wire);
       },
       onBug: (thrown) => deps.onBug(thrown, call.request.id),
-      resolve,
+      resolve(result) {
+        if (result.type !== 'failed') call.record.losses = toldLosses(losses);
+        resolve(note(call, candidate, { result, ms: clock.monotonic() - startedAt }));
+      },
     });
     exchange.attach(transport.send(request, exchange));
   });
-  if (result.type !== 'failed') call.record.losses = toldLosses(losses);
-  return note(call, candidate, { result, ms: clock.monotonic() - startedAt });
 }
 
 /** The request with its media in it, or why this candidate is passed over; another may need none of it. */

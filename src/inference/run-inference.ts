@@ -11,7 +11,7 @@ import type { AttemptRecord, Downgrade, Ledger } from '../usage/ledger/ledger.ts
 import type { RequestOrigin } from '../usage/origin.ts';
 import { decideAll, firstRefusal } from '../usage/rates/pending-claim.ts';
 import type { Refusals } from '../usage/requests/refusals.ts';
-import { boundOf } from '../usage/spend/pricing.ts';
+import { boundOf, costOf } from '../usage/spend/pricing.ts';
 import { admitCall } from './admission/admit-call.ts';
 import type { PlannedCall } from './admission/admit-call.ts';
 import { describeAnswer } from './answer-headers.ts';
@@ -26,7 +26,7 @@ import { readOrigin } from './request-origin.ts';
 import type { OriginRules } from './request-origin.ts';
 import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
-import { costSoFar, estimateOf, settleCall, settleError, sparedAttempts } from './settlement.ts';
+import { costSoFar, estimateUsage, settleCall, settleError, sparedAttempts } from './settlement.ts';
 import type { Call, CallResult, InferenceRequest, ResponseHeaders } from './types.ts';
 import type { TrackedAnswer } from './task-tracker.ts';
 
@@ -87,7 +87,8 @@ export async function runInference(
     }
     if (request.beforeSend) await request.beforeSend().catch(asPersistence);
     const committed = await runCall(call, plan, deps);
-    return await deliver(call, committed, deps);
+    const result = deliver(call, committed, deps);
+    return result instanceof Promise ? await result : result;
   } catch (thrown) {
     const common = toGatewayError(thrown);
     const local = localAnswer(call, common);
@@ -183,11 +184,15 @@ function begin(
   const { inputBound, imagesBound: images = 0, secondsBound: seconds = 0, body } = peek;
   const outputBound =
     peek.outputBound ?? (model.maxOutputTokens ?? deps.outputBound) * peek.choices;
-  const prices = request.free ? [] : plan.candidates.map(({ route }) => route.pricing);
-  const bounds = prices.map((pricing) =>
-    boundOf({ inputBound, outputBound, images, seconds, pricing }),
-  );
-  const bound = Math.max(0, ...bounds);
+  const usage = estimateUsage({ inputBytes: body.length, model }, 0);
+  // The dearest route counts, for nobody knows yet which one answers.
+  let bound = 0;
+  let cost = 0;
+  for (const { route } of request.free ? [] : plan.candidates) {
+    const { pricing } = route;
+    bound = Math.max(bound, boundOf({ inputBound, outputBound, images, seconds, pricing }));
+    cost = Math.max(cost, costOf(usage, pricing));
+  }
   const entry = deps.ledger.begin({
     id: request.id,
     at: request.at,
@@ -201,7 +206,7 @@ function begin(
     bound,
     tokens: request.principal.tokenCaps && (request.free ? 0 : inputBound + outputBound),
     downgrade: instead,
-    estimate: estimateOf({ inputBytes: body.length, model }, prices),
+    estimate: { input: usage.input, output: 0, cost },
   });
   return {
     request,
@@ -232,16 +237,26 @@ function recordContent(body: Buffer): ContentRecorder {
 }
 
 /** The record must be durable before the client sees anything of the answer (design: inference, step 7). */
-async function deliver(
+function deliver(
   call: Call,
   committed: CommittedResult,
   deps: InferenceDeps,
+): CallResult | Promise<CallResult> {
+  const keeping = keepPins(call, found(committed), deps);
+  if (keeping || call.request.tracker || !call.entry.isDurable)
+    return deliverLater(call, committed, { keeping, deps });
+  return toResult(call, committed, { kept: undefined, deps });
+}
+
+async function deliverLater(
+  call: Call,
+  committed: CommittedResult,
+  { keeping, deps }: { keeping: Promise<void> | undefined; deps: InferenceDeps },
 ): Promise<CallResult> {
-  const { tracker, id } = call.request;
+  const { tracker } = call.request;
   let kept: TrackedAnswer | undefined;
   try {
-    const keeping = keepPins(call, found(committed), deps);
-    if (keeping) await keeping;
+    await keeping;
     if (tracker && committed.type === 'answer')
       kept = await tracker.onAnswer(call, committed.answer);
     else if (tracker && committed.type === 'stream') await tracker.onStream(call, committed.reader);
@@ -250,21 +265,30 @@ async function deliver(
     if (committed.type === 'stream') committed.abort();
     throw error;
   }
+  return toResult(call, committed, { kept, deps });
+}
+
+function toResult(
+  call: Call,
+  committed: CommittedResult,
+  { kept, deps }: { kept: TrackedAnswer | undefined; deps: InferenceDeps },
+): CallResult | Promise<CallResult> {
   const headers = clientHeaders(committed.headers);
   if (committed.type === 'answer') {
     const { answer } = committed;
     const { body, consumption } = kept ?? { body: answer.body, consumption: answer };
     call.content?.add(body);
     const settled = settleCall(call, { status: 200, result: 'ok', consumption }, deps.clock);
-    if (settled) await settled;
     describeAnswer(call, headers);
     if (kept) Object.assign(headers, kept.headers);
     // It was read as JSON, whatever the provider calls it; clients go by the name.
     headers['content-type'] = 'application/json';
-    return { type: 'body', status: 200, headers, body };
+    const result: CallResult = { type: 'body', status: 200, headers, body };
+    return settled ? settled.then(() => result) : result;
   }
   describeAnswer(call, headers);
   call.entry.follow(() => costSoFar(call, committed.reader));
+  const { id } = call.request;
   settleAtEnd(call, committed, deps).catch((thrown: unknown) => deps.onBug(thrown, id));
   headers['content-type'] = call.peek.streamType ?? 'text/event-stream; charset=utf-8';
   headers['cache-control'] = 'no-cache';

@@ -6,7 +6,6 @@ import type { SkippedRoute } from '../routing/plan.ts';
 import type { AttemptRecord, Estimate, RequestOutcome } from '../usage/ledger/ledger.ts';
 import { costOf, estimateTokens } from '../usage/spend/pricing.ts';
 import { isPriced } from '../usage/usage.ts';
-import type { Pricing } from '../usage/usage.ts';
 import type { Call, CallRecord } from './types.ts';
 
 /** Consumption of a call, as far as it is known when the call is over. */
@@ -136,13 +135,6 @@ export function estimateUsage({ inputBytes, model }: Asked, outputChars: number)
 }
 
 type Asked = Pick<Call, 'inputBytes' | 'model'>;
-
-/** Cost of an answer of which nothing is known, at the dearest of the prices that it could have. */
-export function estimateOf(asked: Asked, prices: readonly Pricing[]): Estimate {
-  const usage = estimateUsage(asked, 0);
-  const costs = prices.map((pricing) => costOf(usage, pricing));
-  return { input: usage.input, output: 0, cost: Math.max(0, ...costs) };
-}
 
 /** Cost of a stream that goes on, by what the client was sent of it. */
 export function costSoFar(call: Call, { usage, outputChars }: Consumption): Estimate {

@@ -83,26 +83,55 @@ export async function admit(
   }
 }
 
-/** The same checks, for a call that begins at once: the commit that begins it decides about its rates. */
-export async function letIn(key: string | undefined, need: Need, deps: GateDeps): Promise<LetIn> {
-  const claims: PendingClaim[] = [];
+/**
+ * The same checks, for a call that begins at once: the commit that begins it decides about its rates. A
+ * promise only where something has to be waited for.
+ */
+export function letIn(key: string | undefined, need: Need, deps: GateDeps): LetIn | Promise<LetIn> {
+  const asking: Asking = { deps, claims: [] };
+  const { claims } = asking;
   try {
-    const known = admitAsWhoIs(key, need.scope, { deps, claims });
-    const principal = known instanceof Promise ? await known : known;
-    take(deps.rates.admitKey(principal, claims[0]), claims, 'key_rate_limited');
-    const { scope, use } = need;
-    const isInScope = scope === null || hasScope(principal, scope);
-    if (!isInScope || !allows(principal.role, use)) throw new GatewayError('insufficient_scope');
-    if (!principal.organizationEnabled) throw new GatewayError('organization_disabled');
-    if (principal.concurrencyCap === null) return { principal, leave: NOTHING_HELD, claims };
-    // No place in flight for what a rate turns away.
-    await decideAll(claims);
-    const leave = await deps.concurrency.enter(principal);
-    if (!leave) throw new GatewayError('key_concurrency_exceeded');
-    return { principal, leave, claims };
+    const known = admitAsWhoIs(key, need.scope, asking);
+    if (known instanceof Promise) return letInLater(known, need, asking);
+    checkKey(known, need, asking);
+    if (known.concurrencyCap === null) return { principal: known, leave: NOTHING_HELD, claims };
+    return takePlace(known, asking);
   } catch (thrown) {
-    throw claims.length === 0 ? thrown : await firstRefusal(claims, thrown);
+    if (claims.length === 0) throw thrown;
+    return refuseAfter(claims, thrown);
   }
+}
+
+async function letInLater(known: Promise<Principal>, need: Need, asking: Asking): Promise<LetIn> {
+  const { claims } = asking;
+  try {
+    const principal = await known;
+    checkKey(principal, need, asking);
+    if (principal.concurrencyCap === null) return { principal, leave: NOTHING_HELD, claims };
+    return await takePlace(principal, asking);
+  } catch (thrown) {
+    return refuseAfter(claims, thrown);
+  }
+}
+
+/** The refusal of a rate comes before every other one. */
+async function refuseAfter(claims: readonly PendingClaim[], thrown: unknown): Promise<never> {
+  throw claims.length === 0 ? thrown : await firstRefusal(claims, thrown);
+}
+
+function checkKey(principal: Principal, { scope, use }: Need, { deps, claims }: Asking): void {
+  take(deps.rates.admitKey(principal, claims[0]), claims, 'key_rate_limited');
+  const isInScope = scope === null || hasScope(principal, scope);
+  if (!isInScope || !allows(principal.role, use)) throw new GatewayError('insufficient_scope');
+  if (!principal.organizationEnabled) throw new GatewayError('organization_disabled');
+}
+
+async function takePlace(principal: Principal, { deps, claims }: Asking): Promise<LetIn> {
+  // No place in flight for what a rate turns away.
+  await decideAll(claims);
+  const leave = await deps.concurrency.enter(principal);
+  if (!leave) throw new GatewayError('key_concurrency_exceeded');
+  return { principal, leave, claims };
 }
 
 /** Throws the refusal for what is turned away at once. */

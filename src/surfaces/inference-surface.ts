@@ -40,19 +40,12 @@ const NO_BODY = Buffer.alloc(0);
 
 /** The handler of one inference endpoint. */
 export function createInferenceHandler(shared: InferenceSurface, deps: SurfaceDeps): Handler {
-  return async (exchange) => {
+  return (exchange) => {
     const surface = shared.variant?.(exchange.path) ?? shared;
     const { family, name } = surface;
-    const admitted = await admitFunded({ family, name, beginsAtOnce: true }, exchange, deps);
-    const { leave } = admitted;
-    try {
-      const result = await run(surface, { exchange, admitted }, deps);
-      leaveAtEnd(result, exchange, leave);
-      return result;
-    } catch (error) {
-      leave();
-      throw error;
-    }
+    const admitted = admitFunded({ family, name, beginsAtOnce: true }, exchange, deps);
+    if (!(admitted instanceof Promise)) return run(surface, { exchange, admitted }, deps);
+    return admitted.then((later) => run(surface, { exchange, admitted: later }, deps));
   };
 }
 
@@ -61,21 +54,51 @@ export interface FundedCall extends Pick<InferenceSurface, 'family' | 'name'> {
   readonly beginsAtOnce?: true;
 }
 
+type FundingDeps = GateDeps & Pick<SurfaceDeps, 'inference'>;
+
 /**
  * Lets a request of the family in whose key may call models and has money left; the caller calls
- * `leave` when the request is over.
+ * `leave` when the request is over. A promise only where something has to be waited for.
  */
-export async function admitFunded(
-  { family, name, beginsAtOnce }: FundedCall,
+export function admitFunded(
+  call: FundedCall,
   exchange: HttpExchange,
-  deps: GateDeps & Pick<SurfaceDeps, 'inference'>,
+  deps: FundingDeps,
+): LetIn | Promise<LetIn> {
+  const key = readKey(call.family.carriers, exchange.request.headers, exchange.search);
+  let found: LetIn | Promise<LetIn> | undefined;
+  let funded: Promise<void> | undefined;
+  try {
+    found = letIn(key, INFERENCE, deps);
+    if (!(found instanceof Promise)) {
+      funded = deps.inference.ledger.checkFunds(found.principal) ?? undefined;
+      if (!funded && (call.beginsAtOnce || found.claims.length === 0)) return found;
+    }
+  } catch (thrown) {
+    funded = Promise.reject(thrown);
+  }
+  return admitLater({ ...call, key, found, funded }, exchange, deps);
+}
+
+interface Admission extends FundedCall {
+  readonly key: string | undefined;
+  /** Absent where it was refused at once. */
+  readonly found: LetIn | Promise<LetIn> | undefined;
+  /** Absent: that has yet to be asked. */
+  readonly funded: Promise<void> | undefined;
+}
+
+async function admitLater(
+  { family, name, beginsAtOnce, key, found, funded }: Admission,
+  exchange: HttpExchange,
+  deps: FundingDeps,
 ): Promise<LetIn> {
-  const key = readKey(family.carriers, exchange.request.headers, exchange.search);
   let admitted: LetIn | undefined;
   try {
-    admitted = await letIn(key, INFERENCE, deps);
-    const checked = deps.inference.ledger.checkFunds(admitted.principal);
-    if (checked) await checked;
+    admitted = await found;
+    await funded;
+    admitted = admitted as LetIn;
+    if (!funded) await deps.inference.ledger.checkFunds(admitted.principal);
     if (!beginsAtOnce && admitted.claims.length > 0) await decideAll(admitted.claims);
     return admitted;
   } catch (thrown) {
@@ -111,6 +134,7 @@ function headOf({ id, at, startedAt }: HttpExchange, surface: string) {
   return { id, at, startedAt, surface, model: '', stream: false };
 }
 
+/** The rest of a request that was let in, which it leaves in any case. */
 async function run(
   surface: InferenceSurface,
   { exchange, admitted }: { exchange: HttpExchange; admitted: LetIn },
@@ -118,7 +142,7 @@ async function run(
 ): Promise<CallResult> {
   const { request, response, named } = exchange;
   const { family, protocol } = surface;
-  const { principal, claims } = admitted;
+  const { principal, claims, leave } = admitted;
   const { keyId: holder } = principal;
   const catalog = deps.catalog();
   const toClientError = (error: GatewayError, statuses?: readonly (number | null)[]) =>
@@ -128,9 +152,9 @@ async function run(
   try {
     const address = addressOf(surface, exchange, catalog);
     if (surface.forms) form = await readFormOf(surface, { exchange, holder }, deps);
-    const body = form ? NO_BODY : await readRequest(exchange, { ...deps, holder });
+    const body = form ? NO_BODY : await readRequest(exchange, holder, deps);
     isRead = true;
-    return await runInference(
+    const result = await runInference(
       {
         id: exchange.id,
         at: exchange.at,
@@ -154,7 +178,10 @@ async function run(
       },
       deps.inference,
     );
+    leaveAtEnd(result, exchange, leave);
+    return result;
   } catch (thrown) {
+    leave();
     // Refusals before a record began are translated here; the rest is in the family's terms already.
     const cause = toGatewayError(isRead ? thrown : await firstRefusal(claims, thrown));
     const told = toClientError(cause);

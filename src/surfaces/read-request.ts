@@ -8,18 +8,19 @@ export interface RequestTerms {
   /** Bytes. */
   readonly maxBodyBytes: number;
   readonly bodyValues: ValueBound;
-  /** Id of the key in whose name the body takes up memory. */
-  readonly holder: string;
 }
 
 /**
- * Reads the body of a model call, scanned before anything is made of it. Throws as `readBody`, and
- * `invalid_json` or `invalid_request` for what is no JSON object within its bounds.
+ * Reads the body of a model call, scanned before anything is made of it. It takes up memory in the name of
+ * `holder`, the id of a key. Throws as `readBody`, and `invalid_json` or `invalid_request` for what is no
+ * JSON object within its bounds.
  */
-export async function readRequest(
+export function readRequest(
   exchange: HttpExchange,
-  { maxBodyBytes: limit, bodyValues: values, holder }: RequestTerms,
+  holder: string,
+  { maxBodyBytes: limit, bodyValues: values }: RequestTerms,
 ): Promise<JsonDocument> {
-  const body = await readBody(exchange, { limit, holder });
-  return scanInSlices(body, { values, marks: REQUEST_MARKS });
+  return readBody(exchange, { limit, holder }).then((body) =>
+    scanInSlices(body, { values, marks: REQUEST_MARKS }),
+  );
 }

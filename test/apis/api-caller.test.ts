@@ -67,6 +67,7 @@ function setUp(
       return {
         admitted: undefined,
         durable: Promise.resolve(),
+        isDurable: true,
         settled: undefined,
         follow: () => undefined,
         ...entry,

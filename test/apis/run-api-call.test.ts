@@ -38,6 +38,7 @@ async function setUp({ pricing = { perCall: 5 }, limit, allowsUnpriced = false }
       return {
         admitted: undefined,
         durable: Promise.resolve(),
+        isDurable: true,
         settled,
         follow: () => undefined,
         settle: (outcome) => void outcomes.push(outcome),

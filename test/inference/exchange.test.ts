@@ -74,6 +74,7 @@ function setup(options: Setup = {}) {
     entry: {
       admitted: undefined,
       durable: Promise.resolve(),
+      isDurable: true,
       settled: undefined,
       follow: () => undefined,
       settle: () => undefined,

@@ -56,6 +56,7 @@ export function inferenceBench(
         return {
           admitted: entry.admitted,
           durable: entry.durable ?? Promise.resolve(),
+          isDurable: false,
           settled: entry.settled,
           follow: (soFar) => void followed.push(soFar),
           settle: (outcome) => void outcomes.push(outcome),

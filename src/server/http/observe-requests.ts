@@ -1,11 +1,7 @@
 import type { Log } from '../../core/log.ts';
 import type { Budget } from '../../usage/budgets/budget.ts';
-import type {
-  Ledger,
-  LedgerEntry,
-  RequestOutcome,
-  RequestStart,
-} from '../../usage/ledger/ledger.ts';
+import type { Ledger, RequestOutcome, RequestStart } from '../../usage/ledger/ledger.ts';
+import { ObservedEntry } from '../../usage/ledger/observed-entry.ts';
 import type { KnownStart, RequestSignals } from '../../usage/requests/live/request-signals.ts';
 
 /** Start of a record as observers see it. */
@@ -29,28 +25,15 @@ export function observeRequests(
 ): Ledger {
   return {
     begin(start) {
-      const entry = ledger.begin(start);
-      let settled = false;
-      if (signals.listener) tellBeginning(start, entry, { signals, isSettled: () => settled });
+      const entry = new ObservedEntry(ledger.begin(start), (outcome) => {
+        for (const observe of observers) observe(start, outcome);
+      });
+      if (signals.listener) tellBeginning(start, entry, signals);
       // Calls without a limit are let in at once.
       entry.admitted?.catch(() => {
         if (entry.refusedBy) onExceeded(entry.refusedBy, start);
       });
-      return {
-        admitted: entry.admitted,
-        durable: entry.durable,
-        settled: entry.settled,
-        get refusedBy() {
-          return entry.refusedBy;
-        },
-        follow: (soFar) => entry.follow(soFar),
-        settle(outcome) {
-          if (settled) return;
-          settled = true;
-          entry.settle(outcome);
-          for (const observe of observers) observe(start, outcome);
-        },
-      };
+      return entry;
     },
     checkFunds: (principal) => ledger.checkFunds(principal),
     drain: () => ledger.drain(),
@@ -58,13 +41,9 @@ export function observeRequests(
 }
 
 /** Called once it is durable, and not behind the end. */
-function tellBeginning(
-  start: RequestStart,
-  { durable }: Pick<LedgerEntry, 'durable'>,
-  { signals, isSettled }: { signals: RequestSignals; isSettled: () => boolean },
-): void {
-  durable.then(
-    () => (isSettled() ? undefined : signals.listener?.begun(start)),
+function tellBeginning(start: RequestStart, entry: ObservedEntry, signals: RequestSignals): void {
+  entry.durable.then(
+    () => (entry.isSettled ? undefined : signals.listener?.begun(start)),
     () => undefined,
   );
 }

@@ -7,6 +7,7 @@ import type { InferenceDeps } from '../../inference/run-inference.ts';
 import type { TaskTracker } from '../../inference/task-tracker.ts';
 import type { Catalog } from '../../routing/catalog.ts';
 import type { Ledger, RequestOutcome } from '../../usage/ledger/ledger.ts';
+import { ObservedEntry } from '../../usage/ledger/observed-entry.ts';
 import type { RequestOrigin } from '../../usage/origin.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { knownCost } from '../../usage/usage.ts';
@@ -87,22 +88,7 @@ export async function callModel(
 /** A ledger that tells what the one call that begins is settled with. */
 function observed(ledger: Ledger, tell: (outcome: RequestOutcome) => void): Ledger {
   return {
-    begin(start) {
-      const entry = ledger.begin(start);
-      return {
-        admitted: entry.admitted,
-        durable: entry.durable,
-        settled: entry.settled,
-        get refusedBy() {
-          return entry.refusedBy;
-        },
-        follow: (soFar) => entry.follow(soFar),
-        settle(outcome) {
-          tell(outcome);
-          entry.settle(outcome);
-        },
-      };
-    },
+    begin: (start) => new ObservedEntry(ledger.begin(start), tell),
     checkFunds: (principal) => ledger.checkFunds(principal),
     drain: () => ledger.drain(),
   };

@@ -128,7 +128,7 @@ async function begin(
   const { keyId: holder } = principal;
   let model = '';
   try {
-    const request = readRunRequest(await readRequest(exchange, { ...deps, holder }));
+    const request = readRunRequest(await readRequest(exchange, holder, deps));
     ({ model } = request);
     const waitMs = waitOf(request, incoming.headers, deps.runWaitMs);
     if (named?.earlier !== undefined)

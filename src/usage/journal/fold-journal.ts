@@ -24,6 +24,7 @@ import { claimedAfter } from '../rates/claims.ts';
 import { RateWindow } from '../rates/rate-window.ts';
 import type { StartRow } from '../requests/request-row.ts';
 import { windowsOf } from '../spend/spend.ts';
+import { factsOf } from '../sums/totals.ts';
 import type { BeginLine, ClaimLine, JournalCall } from './journal-line.ts';
 import { findSegments, readSegment } from './read-segments.ts';
 import type { NumberedLine } from './read-segments.ts';
@@ -119,7 +120,7 @@ async function queueOf(dead: DeadJournal, lines: readonly NumberedLine[]): Promi
       queue.add({ ...createJob('begin', call), number, isPending: true });
     } else {
       const call = calls.get(line.id) ?? toCall(line, line.record[0]);
-      call.ended = endedWith(line.record, call.windows.day);
+      call.ended = endedWith(line.record, factsOf(line.record, call.windows.day));
       queue.add({ ...createJob('settle', call), number });
     }
   }

@@ -50,25 +50,21 @@ const BITS: Partial<Record<ScopeKind, number>> = { key: 1, organization: 2 };
 
 export function toBeginLine(call: LedgerCall): string {
   const { id, bound, estimate } = call.start;
-  const told = [estimate?.input ?? 0, estimate?.cost ?? 0];
-  const head = ['b', id, bound, bitsOf(call), ...told, ...othersOf(call)];
+  const { bits, others } = limitsOf(call);
+  const head = ['b', id, bound, bits, estimate?.input ?? 0, estimate?.cost ?? 0, ...others];
   return `${JSON.stringify(head)}${BREAK}${JSON.stringify(call.startRow)}`;
 }
 
-export function toEndLine(call: LedgerCall, record: EndRow): string {
+/** The second part is the record as the store holds it. */
+export function toEndLine(call: LedgerCall, record: EndRow): [head: string, record: string] {
   const { id, bound } = call.start;
-  const others = othersOf(call);
-  const head = ['e', id, bound, bitsOf(call), ...(others.length > 0 ? [0, 0, ...others] : [])];
-  return `${JSON.stringify(head)}${BREAK}${TAG}${JSON.stringify(record)}`;
+  const { bits, others } = limitsOf(call);
+  const head = ['e', id, bound, bits, ...(others.length > 0 ? [0, 0, ...others] : [])];
+  return [`${JSON.stringify(head)}${BREAK}`, `${TAG}${JSON.stringify(record)}`];
 }
 
 export function toClaimLine(window: Key, { caller, at }: { caller: Caller; at: number }): string {
   return `${JSON.stringify(['c', caller, at])}${BREAK}${JSON.stringify(window)}`;
-}
-
-/** The record in an end line as the store holds it. */
-export function recordIn(line: Buffer): Buffer {
-  return line.subarray(line.indexOf(BREAK) + 1);
 }
 
 /** Reads a line of the functions above; its frame vouches for its form. */
@@ -125,11 +121,20 @@ function ownersIn(bits: number, [, organization, key]: StartRow): Scope[] {
   return owners.filter(({ kind }) => (bits & (BITS[kind] ?? 0)) !== 0);
 }
 
-const bitsOf = (call: LedgerCall): number =>
-  limitedScopes(call).reduce((bits, { kind }) => bits | (BITS[kind] ?? 0), 0);
+interface LimitsInLine {
+  readonly bits: number;
+  readonly others: readonly ScopeRow[];
+}
 
-function othersOf(call: LedgerCall): ScopeRow[] {
-  return limitedScopes(call)
-    .filter(({ kind }) => BITS[kind] === undefined)
-    .map(({ kind, id }) => (kind === 'tokens' ? [kind, id, call.start.tokens ?? 0] : [kind, id]));
+const NO_LIMITS: LimitsInLine = { bits: 0, others: [] };
+
+function limitsOf(call: LedgerCall): LimitsInLine {
+  const scopes = limitedScopes(call);
+  if (scopes.length === 0) return NO_LIMITS;
+  return {
+    bits: scopes.reduce((bits, { kind }) => bits | (BITS[kind] ?? 0), 0),
+    others: scopes
+      .filter(({ kind }) => BITS[kind] === undefined)
+      .map(({ kind, id }) => (kind === 'tokens' ? [kind, id, call.start.tokens ?? 0] : [kind, id])),
+  };
 }

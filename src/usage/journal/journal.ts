@@ -5,7 +5,7 @@ import { EncodedValue } from '../../store/value-codec.ts';
 import type { Caller } from '../rates/limiter.ts';
 import { createDeferred } from '../ledger/ledger-call.ts';
 import type { Batch, Deferred, Job } from '../ledger/ledger-call.ts';
-import { recordIn, toBeginLine, toClaimLine, toEndLine } from './journal-line.ts';
+import { toBeginLine, toClaimLine, toEndLine } from './journal-line.ts';
 import { LineBuffer } from './line-buffer.ts';
 import { Segments } from './segments.ts';
 
@@ -83,11 +83,14 @@ export class Journal {
     const { call, type } = job;
     const { ended } = call;
     job.number = this.#next;
-    if (type === 'begin') this.#add(toBeginLine(call));
-    else if (ended && !(ended.record instanceof EncodedValue)) {
-      const record = recordIn(this.#add(toEndLine(call, ended.record)));
+    if (type === 'begin') {
+      this.#next++;
+      this.#lines.add(toBeginLine(call));
+    } else if (ended && !(ended.record instanceof EncodedValue)) {
+      this.#next++;
+      const record = this.#lines.addParts(...toEndLine(call, ended.record));
       // From here on its bytes are enough: objects that live on are copied again and again.
-      call.ended = { ...ended, record: new EncodedValue(record) };
+      ended.record = new EncodedValue(record);
     }
   }
 
@@ -97,13 +100,8 @@ export class Journal {
    */
   claim(window: Key, claim: { caller: Caller; at: number }): number {
     (this.#turn ??= this.#begin()).hasClaims = true;
-    this.#add(toClaimLine(window, claim));
-    return this.#next - 1;
-  }
-
-  #add(line: string): Buffer {
-    this.#next++;
-    return this.#lines.add(line);
+    this.#lines.add(toClaimLine(window, claim));
+    return this.#next++;
   }
 
   /** Tells the job when its line is kept; gives what resolves then, or when the store has it. */
@@ -206,9 +204,11 @@ export class Journal {
 }
 
 function tell({ jobs, kept }: Turn): void {
-  for (const job of jobs) {
-    if (job.type === 'begin') job.call.admitted?.resolve();
-    else job.call.settled?.resolve();
+  for (const { type, call } of jobs) {
+    if (type === 'begin') {
+      call.isKept = true;
+      call.admitted?.resolve();
+    } else call.settled?.resolve();
   }
   kept.resolve();
 }

@@ -1,10 +1,10 @@
 import type { Key, Op, Store } from '../../store/store.ts';
-import { sumsOf } from '../requests/request-row.ts';
+import { ORIGIN, sumsOf } from '../requests/request-row.ts';
 import type { EndRow } from '../requests/request-row.ts';
 import { lateOp } from '../sums/day-digests.ts';
 import { FacetNames } from '../sums/facet-names.ts';
 import type { FacetDraft } from '../sums/facet-names.ts';
-import { onKey, partKey, partsOf } from '../sums/parts.ts';
+import { onKey, partKey, partSumsOf } from '../sums/parts.ts';
 import { factsOf, totalsKey } from '../sums/totals.ts';
 
 /**
@@ -40,9 +40,8 @@ export async function addToTotals(
 function toOnOps(records: readonly EndRow[]): Op[] {
   const keys = new Map<string, Key>();
   for (const record of records) {
-    const { organization, day, origin } = factsOf(record);
-    for (const part of partsOf(origin)) {
-      const key = onKey({ ...part, organization, day });
+    for (const part of partSumsOf(record[0][ORIGIN], factsOf(record))) {
+      const key = onKey(part);
       keys.set(JSON.stringify(key), key);
     }
   }
@@ -51,10 +50,7 @@ function toOnOps(records: readonly EndRow[]): Op[] {
 
 function keysOf(record: EndRow, writer: string, facets: FacetDraft): Key[] {
   const facts = factsOf(record);
-  const { organization, day, origin } = facts;
+  const parts = partSumsOf(record[0][ORIGIN], facts);
   const digest = facets.digestOf(facts);
-  return [
-    totalsKey(facts, digest, writer),
-    ...partsOf(origin).map((part) => partKey({ ...part, organization, day, writer })),
-  ];
+  return [totalsKey(facts, digest, writer), ...parts.map((part) => partKey({ ...part, writer }))];
 }

@@ -4,7 +4,6 @@ import type { Batch, Job, LedgerCall } from './ledger-call.ts';
 import { scopeName } from './ledger-keys.ts';
 import type { Claim, ClaimWindow } from '../rates/claims.ts';
 import type { PendingClaim } from '../rates/pending-claim.ts';
-import { partsOf } from '../sums/parts.ts';
 
 /**
  * Operations per commit, of the 1,000 that the store takes: planning and encoding more of them at once
@@ -172,10 +171,8 @@ const weightOfBegin = ({ payers }: LedgerCall): number =>
 /** Names of rows that the end of a call adds to, most of them together with other calls. */
 function rowsOf({ payers, ended }: LedgerCall): string[] {
   if (!ended) return [];
-  const { organization, day, key, model, origin, facetsText } = ended.facts;
-  const rows = [`${organization}\0${day}\0${key}\0${model}\0${facetsText}`];
-  for (const { part, value } of partsOf(origin))
-    rows.push(`${organization}\0${day}\0${part}\0${value}`);
+  const rows = [ended.facts.row];
+  for (const { row } of ended.parts) rows.push(row);
   if (payers.length > OWNERS) for (const { scope } of payers) rows.push(scopeName(scope));
   return rows;
 }

@@ -11,11 +11,12 @@ import type { Principal } from '../principal.ts';
 import type { Claim, ClaimWindow } from '../rates/claims.ts';
 import type { PendingClaim } from '../rates/pending-claim.ts';
 import type { EndRow, StartRow } from '../requests/request-row.ts';
-import { contentIn, sumsOf, toStartRow } from '../requests/request-row.ts';
+import { contentIn, ORIGIN, sumsOf, toStartRow } from '../requests/request-row.ts';
 import type { Payer } from '../spend/payer.ts';
 import { hasLimit } from '../spend/spend.ts';
 import type { Windows } from '../spend/spend.ts';
-import { factsOf } from '../sums/totals.ts';
+import { partSumsOf } from '../sums/parts.ts';
+import type { PartSum } from '../sums/parts.ts';
 import type { CallFacts } from '../sums/totals.ts';
 
 /** A promise with its ends; it never counts as unhandled. */
@@ -43,22 +44,17 @@ export interface Ended {
   /** Amounts of `sumsOf`. */
   readonly sums: readonly number[];
   readonly facts: CallFacts;
+  readonly parts: readonly PartSum[];
   /** Characters of the content in the record. */
   readonly content: number;
   /** The final record, as a row or encoded for the store. */
-  readonly record: EndRow | EncodedValue;
+  record: EndRow | EncodedValue;
 }
 
-/** `day`: that on which the call began. */
-export function endedWith(record: EndRow, day: string): Ended {
-  const [, , , , , , , , cost] = record;
-  return {
-    record,
-    cost,
-    sums: sumsOf(record),
-    facts: factsOf(record, day),
-    content: contentIn(record),
-  };
+export function endedWith(record: EndRow, facts: CallFacts): Ended {
+  const [start, , , , , , , , cost] = record;
+  const parts = partSumsOf(start[ORIGIN], facts);
+  return { record, cost, sums: sumsOf(record), facts, parts, content: contentIn(record) };
 }
 
 /** One request on its way through the ledger. */
@@ -90,6 +86,8 @@ export interface LedgerCall {
   refusal: GatewayError | undefined;
   refusedBy: Payer | undefined;
   ended: Ended | undefined;
+  /** Its start is durable. */
+  isKept: boolean;
   /** The final record is durable. */
   done: boolean;
 }
@@ -159,7 +157,9 @@ export function halvesOf({ jobs, claims, asked, weight }: Batch): Batch[] {
 
 /** The scopes whose shared counter the call needs. */
 export function limitedScopes({ payers }: Pick<LedgerCall, 'payers'>): Scope[] {
-  return payers.filter(({ limits }) => limits).map(({ scope }) => scope);
+  const scopes: Scope[] = [];
+  for (const { scope, limits } of payers) if (limits) scopes.push(scope);
+  return scopes;
 }
 
 /** True where the cost of a principal's call of the model may not exceed what is left of a limit. */
@@ -167,29 +167,56 @@ export function hasSpendingLimit(
   principal: Principal,
   { model, origin }: { model: string; origin: RequestOrigin | undefined },
 ): boolean {
-  const owners = ownersOf(principal, origin);
+  const owners = withConversation(ownersOf(principal), principal, origin);
   return owners.some(({ limits }) => limits !== undefined) || hasBindingBudget(principal, model);
 }
 
 /**
  * Returns the payers of a principal's calls; without a limit in any window there is none. Token caps and
  * budgets are asked in front of the owners, for the call that they are about.
+ *
+ * @param owners default: made anew
  */
-export function payersOf(principal: Principal, call?: PaidCall): readonly Payer[] {
-  const owners = ownersOf(principal, call?.origin);
-  if (!call || (principal.budgets === undefined && principal.tokenCaps === undefined))
-    return owners;
-  return [...extraPayers(principal, call), ...owners];
+export function payersOf(
+  principal: Principal,
+  call?: PaidCall,
+  owners = ownersOf(principal),
+): readonly Payer[] {
+  const all = withConversation(owners, principal, call?.origin);
+  if (!call || (principal.budgets === undefined && principal.tokenCaps === undefined)) return all;
+  return [...extraPayers(principal, call), ...all];
+}
+
+/** Payers of calls; what all calls of a principal have in common is made once. */
+export function createPayersOf(): (start: RequestStart) => readonly Payer[] {
+  const known = new WeakMap<Principal, readonly Payer[]>();
+  return (start) => {
+    const { principal } = start;
+    let owners = known.get(principal);
+    if (!owners) known.set(principal, (owners = ownersOf(principal)));
+    return payersOf(principal, paidCall(start), owners);
+  };
 }
 
 /**
- * A conversation is a payer only under a limit, and only as a part of its key: its id is the client's
- * claim.
+ * Adds the conversation, which is a payer only under a limit, and only as a part of its key: its id is the
+ * client's claim.
  */
-function ownersOf(principal: Principal, origin: RequestOrigin | undefined): readonly Payer[] {
+function withConversation(
+  owners: readonly Payer[],
+  { keyId, conversationSpend: lifetime = null }: Principal,
+  origin: RequestOrigin | undefined,
+): readonly Payer[] {
+  if (lifetime === null || origin?.conversation === undefined) return owners;
+  const id = `${keyId}/${origin.conversation}`;
+  const scope: Scope = { kind: 'conversation', id };
+  return [...owners, { scope, limits: { lifetime }, refusal: 'key_spending_limit' }];
+}
+
+/** The key and the organization. */
+function ownersOf(principal: Principal): readonly Payer[] {
   const { keyId, organizationId, keySpend, organizationSpend } = principal;
-  const { conversationSpend: lifetime = null } = principal;
-  const owners: readonly Payer[] = [
+  return [
     {
       scope: { kind: 'key', id: keyId },
       limits: hasLimit(keySpend) ? keySpend : undefined,
@@ -201,10 +228,6 @@ function ownersOf(principal: Principal, origin: RequestOrigin | undefined): read
       refusal: 'organization_spending_limit',
     },
   ];
-  if (lifetime === null || origin?.conversation === undefined) return owners;
-  const id = `${keyId}/${origin.conversation}`;
-  const scope: Scope = { kind: 'conversation', id };
-  return [...owners, { scope, limits: { lifetime }, refusal: 'key_spending_limit' }];
 }
 
 /** Facts of a call that decide who pays for it. */
@@ -241,6 +264,7 @@ export function createCall(
     refusedBy: undefined,
     ended: undefined,
     batch: undefined,
+    isKept: false,
     done: false,
   };
 }

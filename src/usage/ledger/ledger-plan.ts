@@ -3,12 +3,11 @@ import type { Entry, Op, Version } from '../../store/store.ts';
 import { EncodedValue, fromEnvelope } from '../../store/value-codec.ts';
 import { amountIn, tokensIn } from '../budgets/token-caps.ts';
 import type { Amounts } from '../budgets/token-caps.ts';
-import type { SpendChange } from './commit-spend.ts';
 import { createFlightDraft } from './flights.ts';
 import type { FlightDraft } from './flights.ts';
 import type { FollowedCalls } from '../recovery/followed-calls.ts';
 import type { Ended, Job, LedgerCall } from './ledger-call.ts';
-import { limitedScopes } from './ledger-call.ts';
+import { endedWith, limitedScopes } from './ledger-call.ts';
 import { openKey, requestKey } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { ClaimDraft, ClaimWindow, Claimed } from '../rates/claims.ts';
@@ -117,40 +116,42 @@ function draftClaims(claims: PlannedWork['claims'], asked: readonly PendingClaim
 }
 
 /** Counts the money of a job that is kept before it is stored. */
-export function addPending({ pending }: LedgerState, job: Job): void {
+export function addPending(state: LedgerState, job: Job): void {
   job.isPending = true;
-  for (const { scope, change } of changesOf(job)) pending.add(scope, job.call.windows, change);
+  countPending(state, job, 'add');
 }
 
 /** Counts it no more; it is stored, or never will be. Idempotent. */
-export function removePending({ pending }: LedgerState, job: Job): void {
+export function removePending(state: LedgerState, job: Job): void {
   if (!job.isPending) return;
   job.isPending = false;
-  for (const { scope, change } of changesOf(job)) pending.remove(scope, job.call.windows, change);
+  countPending(state, job, 'remove');
 }
 
-function changesOf({ type, call }: Job): Pick<SpendChange, 'scope' | 'change'>[] {
-  if (type === 'begin') {
-    return limitedScopes(call).map((scope) => {
-      return { scope, change: { settled: 0, reserved: reservedIn(scope, call) } };
-    });
-  }
-  const amounts = amountsOf(call.ended);
-  return call.payers.flatMap(({ scope, limits }) => {
+function countPending(
+  { pending }: LedgerState,
+  { type, call }: Job,
+  change: 'add' | 'remove',
+): void {
+  const isEnd = type === 'settle';
+  const amounts = isEnd ? amountsOf(call.ended) : NOTHING;
+  for (const { scope, limits } of call.payers) {
     const settled = amountIn(scope, amounts);
-    const reserved = limits && !call.refusal ? -reservedIn(scope, call) : 0;
-    return settled === 0 && reserved === 0 ? [] : [{ scope, change: { settled, reserved } }];
-  });
+    const held = limits && !(isEnd && call.refusal) ? reservedIn(scope, call) : 0;
+    const reserved = isEnd ? -held : held;
+    if (settled !== 0 || reserved !== 0)
+      pending[change](scope, call.windows, { settled, reserved });
+  }
 }
 
 /** Amount that an open call holds in a scope. */
 const reservedIn = (scope: Scope, { start: { bound, tokens = 0 } }: LedgerCall): number =>
   amountIn(scope, { cost: bound, tokens });
 
-const amountsOf = (ended: Pick<Ended, 'cost' | 'sums'> | undefined): Amounts => ({
-  cost: ended?.cost ?? 0,
-  tokens: ended ? tokensIn(ended.sums) : 0,
-});
+const NOTHING: Amounts = { cost: 0, tokens: 0 };
+
+const amountsOf = (ended: Pick<Ended, 'cost' | 'sums'> | undefined): Amounts =>
+  ended ? { cost: ended.cost, tokens: tokensIn(ended.sums) } : NOTHING;
 
 function planBegin(draft: Draft, { call, isPending }: Job): void {
   const { state, ops, flights, spend, held, ending } = draft;
@@ -175,13 +176,14 @@ function planSettle(draft: Draft, call: LedgerCall, told: Ended): void {
   const { state, ops, flights, spend, unfolded } = draft;
   const { start, hold, windows, lookup } = call;
   const before = lookup?.record;
-  const ended = withinLimits(call, told, spend);
+  const ended = before ? withinLimits(call, { told, before, spend }) : told;
   const charged = amountsOf(before && { cost: chargedBy(before), sums: sumsOf(before.value) });
+  const due = amountsOf(ended);
   if (hold !== undefined) {
     ops.push({ type: 'delete', key: openKey(state.worker, start.id), ifVersion: hold });
   }
   for (const { scope, limits } of call.payers) {
-    const settled = amountIn(scope, amountsOf(ended)) - amountIn(scope, charged);
+    const settled = amountIn(scope, due) - amountIn(scope, charged);
     const reserved = hold === undefined ? 0 : -reservedIn(scope, call);
     if (limits && (settled !== 0 || reserved !== 0)) {
       spend.add(scope, windows, { settled, reserved });
@@ -190,30 +192,33 @@ function planSettle(draft: Draft, call: LedgerCall, told: Ended): void {
     }
   }
   flights.end(call);
-  const value = ended.record;
-  ops.push({ type: 'put', key: requestKey(start.id), value, ...conditionOf(call) });
+  const record: Op = { type: 'put', key: requestKey(start.id), value: ended.record };
+  ops.push(lookup ? { ...record, ...conditionOf(lookup) } : record);
   addSums(draft, call, { ended, before: before?.value });
 }
 
 /** Others may close a call of a worker that they take for dead until it commits again. */
-function conditionOf({ lookup }: LedgerCall): { ifVersion?: Version; ifAbsent?: true } {
-  if (!lookup) return {};
-  return lookup.record ? { ifVersion: lookup.record.version } : { ifAbsent: true };
+function conditionOf({
+  record,
+}: NonNullable<LedgerCall['lookup']>): { ifVersion: Version } | { ifAbsent: true } {
+  return record ? { ifVersion: record.version } : { ifAbsent: true };
 }
 
 /** Nano-dollars. */
-function chargedBy(record: Entry<EndRow> | undefined): number {
-  return record ? record.value[8] : 0;
+function chargedBy({ value }: Entry<EndRow>): number {
+  return value[8];
 }
 
 /**
  * Others may have spent what a call cost less, by estimate, while its worker slept. A limit is never
  * exceeded, so then the estimate stands.
  */
-function withinLimits(call: LedgerCall, ended: Ended, spend: SpendDraft): Ended {
-  const before = call.lookup?.record;
+function withinLimits(
+  call: LedgerCall,
+  { told: ended, before, spend }: { told: Ended; before: Entry<EndRow>; spend: SpendDraft },
+): Ended {
   const charged = chargedBy(before);
-  if (!before || ended.cost <= charged) return ended;
+  if (ended.cost <= charged) return ended;
   const question = { windows: call.windows, bound: ended.cost - charged };
   const isTooMuch = call.payers.some(
     ({ scope, limits }) =>
@@ -235,9 +240,9 @@ function addSums(
 ): void {
   if (before) {
     const counted = sumsOf(before).map((amount) => -amount);
-    sums.add(factsOf(before, windows.day), counted);
+    sums.add(endedWith(before, factsOf(before, windows.day)), counted);
   }
-  sums.add(ended.facts, ended.sums);
+  sums.add(ended, ended.sums);
 }
 
 /**

@@ -2,19 +2,21 @@ import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Store } from '../../store/store.ts';
+import type { Budget } from '../budgets/budget.ts';
 import { checkFunds } from '../spend/check-funds.ts';
-import { createCall, endedWith } from './ledger-call.ts';
+import { createCall, createPayersOf, endedWith } from './ledger-call.ts';
 import type { Job, LedgerCall } from './ledger-call.ts';
 import type { Scope } from './ledger-keys.ts';
 import { createState } from './ledger-state.ts';
 import { LedgerWriter } from './ledger-writer.ts';
 import { Journal } from '../journal/journal.ts';
 import type { LedgerSync } from '../journal/journal.ts';
-import type { Ledger, LedgerEntry, RequestOutcome } from './ledger.ts';
+import type { Estimate, Ledger, LedgerEntry, RequestOutcome } from './ledger.ts';
 import { toEndRow, withoutReserve } from '../requests/request-row.ts';
 import type { ClaimLedger } from '../rates/claims.ts';
 import { DAY_MS, windowsOf } from '../spend/spend.ts';
 import type { Windows } from '../spend/spend.ts';
+import { createFactsOf } from '../sums/totals.ts';
 
 /**
  * When the start of a record must be durable (config: `server.ledger`). `before_call`: before anything
@@ -83,12 +85,14 @@ const NOT_SENT: RequestOutcome = {
 export function createLedger(options: LedgerOptions): StoreLedger {
   const { store, clock, mode = 'auto', logContent = false, report = () => undefined } = options;
   const toWindows = createWindowsOf();
+  const toFacts = createFactsOf();
+  const toPayers = createPayersOf();
   const state = createState(options);
   const settle = (call: LedgerCall, outcome: RequestOutcome): void => {
     if (call.ended !== undefined) return;
     const start = call.refusal ? withoutReserve(call.startRow) : call.startRow;
     const record = toEndRow(start, withSoundCost(outcome, call.start.bound), logContent);
-    call.ended = endedWith(record, call.windows.day);
+    call.ended = endedWith(record, toFacts(record, call.windows.day));
     state.followed.delete(call);
     // Nothing was reserved or sent: nobody can lose by it.
     if (call.refusal) call.settled?.resolve();
@@ -104,15 +108,11 @@ export function createLedger(options: LedgerOptions): StoreLedger {
   return {
     begin(start): LedgerEntry {
       if (!writer.accepting) throw new GatewayError('persistence_failed');
-      const call = createCall(start, toWindows(start.at));
+      const call = createCall(start, toWindows(start.at), toPayers(start));
       const kept = writer.push('begin', call);
       const durable = call.admitted?.promise ?? unlessTurnedAway(call, kept);
-      return toEntry(call, {
-        admitted: call.admitted || mode === 'before_call' ? durable : undefined,
-        durable,
-        follow: (soFar) => writer.follow(call, soFar),
-        settle: (outcome) => settle(call, outcome),
-      });
+      const isAwaited = call.admitted !== undefined || mode === 'before_call';
+      return new Entry(call, { durable, isAwaited, writer, settle });
     },
     checkFunds: (principal) => {
       const at = clock.now();
@@ -165,17 +165,50 @@ function createClaims(writer: LedgerWriter, journal: Journal | undefined): Claim
   };
 }
 
-function toEntry(
-  call: LedgerCall,
-  entry: Pick<LedgerEntry, 'admitted' | 'durable' | 'follow' | 'settle'>,
-): LedgerEntry {
-  return {
-    ...entry,
-    settled: call.settled?.promise,
-    get refusedBy() {
-      return call.refusedBy?.budget;
-    },
-  };
+interface EntryParts {
+  readonly durable: Promise<void>;
+  /** The call waits for it before anything is sent. */
+  readonly isAwaited: boolean;
+  readonly writer: Pick<LedgerWriter, 'follow'>;
+  readonly settle: (call: LedgerCall, outcome: RequestOutcome) => void;
+}
+
+class Entry implements LedgerEntry {
+  readonly #call: LedgerCall;
+  readonly #parts: EntryParts;
+
+  constructor(call: LedgerCall, parts: EntryParts) {
+    this.#call = call;
+    this.#parts = parts;
+  }
+
+  get admitted(): Promise<void> | undefined {
+    return this.#parts.isAwaited ? this.#parts.durable : undefined;
+  }
+
+  get durable(): Promise<void> {
+    return this.#parts.durable;
+  }
+
+  get isDurable(): boolean {
+    return this.#call.isKept && !this.#call.refusal;
+  }
+
+  get settled(): Promise<void> | undefined {
+    return this.#call.settled?.promise;
+  }
+
+  get refusedBy(): Budget | undefined {
+    return this.#call.refusedBy?.budget;
+  }
+
+  follow(soFar: () => Estimate): void {
+    this.#parts.writer.follow(this.#call, soFar);
+  }
+
+  settle(outcome: RequestOutcome): void {
+    this.#parts.settle(this.#call, outcome);
+  }
 }
 
 function openJournal(

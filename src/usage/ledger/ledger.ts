@@ -113,6 +113,8 @@ export interface LedgerEntry {
   readonly admitted: Promise<void> | undefined;
   /** Resolves when the start of the record is durable; rejects with `persistence_failed`. Never unhandled. */
   readonly durable: Promise<void>;
+  /** True once `durable` has resolved, so that nothing needs to be waited for. */
+  readonly isDurable: boolean;
   /**
    * Undefined where no spending limit applies. Else an answer ends when this resolves: once the
    * settlement is durable, or the store fails; then the reservation stays, and stands for the charge.

@@ -9,8 +9,8 @@ interface Row {
 
 /** Additions of one commit to {@link SumRows}; nothing counts until `keep`. */
 export interface SumDraft {
-  /** `name` identifies the row in this process; `key` is where it is stored. */
-  add(name: string, key: Key, amounts: readonly number[]): void;
+  /** `name` identifies the row in this process; `toKey` tells where a new one is stored. */
+  add(name: string, toKey: () => Key, amounts: readonly number[]): void;
   /** The row as it will be. */
   get(name: string): Row | undefined;
   /** One put per touched row. */
@@ -55,11 +55,13 @@ export function createSumRows({ isShared = false }: SumRowsOptions = {}): SumRow
 function createDraft(rows: Map<string, Row>, isShared: boolean): SumDraft {
   const touched = new Map<string, Row>();
   return {
-    add(name, key, amounts) {
+    add(name, toKey, amounts) {
       let row = touched.get(name);
       if (row === undefined) {
         const base = rows.get(name);
-        row = base ? { ...base, sums: base.sums.slice() } : { key, sums: amounts.map(() => 0) };
+        row = base
+          ? { ...base, sums: base.sums.slice() }
+          : { key: toKey(), sums: amounts.map(() => 0) };
         touched.set(name, row);
       }
       const { sums } = row;

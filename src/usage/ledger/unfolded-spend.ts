@@ -88,7 +88,7 @@ function createDraft(sums: SumRows, places: Places, keyOf: (place: Place) => Key
   return {
     add(scope, day, amount) {
       const name = rowName({ scope, day });
-      draft.add(name, keyOf({ scope, day }), [amount]);
+      draft.add(name, () => keyOf({ scope, day }), [amount]);
       if (sums.get(name) === undefined) enter(added, { scope, day });
     },
     own(scope) {

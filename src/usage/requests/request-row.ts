@@ -50,6 +50,8 @@ export type AttemptRow = readonly [
   verdict?: AttemptVerdict,
 ];
 
+/** Place in {@link StartRow}. */
+export const ORIGIN = 8;
 /** Places in {@link EndRow}. */
 const CONTENT = 13;
 const UNPRICED = 14;

@@ -2,6 +2,7 @@ import type { Usage } from '../../core/usage.ts';
 import type { Pricing, TokenPrices } from '../usage.ts';
 
 const CHARS_PER_TOKEN = 4;
+const NO_TIERS: NonNullable<Pricing['tiers']> = [];
 
 /** The price of what was used, in whole nano-dollars; rounded half up once, at the end. */
 export function costOf(usage: Usage, pricing: Pricing): number {
@@ -31,7 +32,7 @@ function totalInput({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Usage): nu
 function reachedTier(pricing: Pricing, input: number): TokenPrices {
   let reached: TokenPrices = pricing;
   let highest = -1;
-  for (const tier of pricing.tiers ?? []) {
+  for (const tier of pricing.tiers ?? NO_TIERS) {
     if (input <= tier.above || tier.above <= highest) continue;
     reached = { ...pricing, ...tier };
     highest = tier.above;
@@ -62,12 +63,13 @@ export function boundOf({
   seconds = 0,
   pricing,
 }: CostBound): number {
-  const reachable = (pricing.tiers ?? []).filter(({ above }) => inputBound > above);
-  const tokens = [pricing, ...reachable].map((prices) =>
-    dearestTokens({ ...pricing, ...prices }, { inputBound, outputBound }),
-  );
+  const bounds = { inputBound, outputBound };
+  let tokens = dearestTokens(pricing, bounds);
+  for (const tier of pricing.tiers ?? NO_TIERS)
+    if (inputBound > tier.above)
+      tokens = Math.max(tokens, dearestTokens({ ...pricing, ...tier }, bounds));
   return Math.ceil(
-    Math.max(...tokens) +
+    tokens +
       images * (pricing.perImage ?? 0) +
       seconds * (pricing.perSecond ?? 0) +
       (pricing.perCall ?? 0),

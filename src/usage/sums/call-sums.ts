@@ -4,17 +4,24 @@ import type { SumDraft } from '../ledger/sum-rows.ts';
 import { lateOp } from './day-digests.ts';
 import { FacetNames } from './facet-names.ts';
 import type { FacetDraft } from './facet-names.ts';
-import { onKey, partKey, partsOf } from './parts.ts';
+import { onKey, partKey } from './parts.ts';
+import type { PartSum } from './parts.ts';
 import { totalsKey } from './totals.ts';
 import type { CallFacts } from './totals.ts';
 
 /** Rows that are remembered; more begin anew under another name. */
 const MAX_ROWS = 10_000;
 
+/** Sums that a call adds to. */
+export interface SummedCall {
+  readonly facts: CallFacts;
+  readonly parts: readonly PartSum[];
+}
+
 /** Sums of one commit; nothing counts until `keep`. */
 export interface CallSumsDraft {
-  /** Adds the amounts of a call to its sums: one, and one for each of {@link partsOf}. */
-  add(call: CallFacts, amounts: readonly number[]): void;
+  /** Adds the amounts of a call to its sums: those of its facts, and those of each of its parts. */
+  add(call: SummedCall, amounts: readonly number[]): void;
   ops(): Op[];
   keep(version: Version): void;
 }
@@ -53,7 +60,8 @@ export class CallSums {
     const fresh = new Map<string, Key>();
     return {
       add: (call, amounts) => {
-        if (call.day !== today) late.add(call.day);
+        const { day } = call.facts;
+        if (day !== today) late.add(day);
         this.#add({ ...rows, facets, fresh }, call, amounts);
       },
       ops: () => [
@@ -73,18 +81,15 @@ export class CallSums {
 
   #add(
     { totals, parts, facets, fresh }: SumsInTheMaking,
-    call: CallFacts,
+    { facts, parts: values }: SummedCall,
     amounts: readonly number[],
   ): void {
-    const { organization, day, key, model, origin } = call;
-    const digest = facets.digestOf(call);
-    const name = `${organization}\0${day}\0${key}\0${model}\0${digest ?? ''}`;
-    totals.add(name, totalsKey(call, digest, this.#totalsWriter), amounts);
-    for (const { part, value } of partsOf(origin)) {
-      const place = { part, value, organization, day, writer: this.#partsWriter };
-      const row = `${organization}\0${day}\0${part}\0${value}`;
+    const digest = facets.digestOf(facts);
+    totals.add(toRow(facts, digest), () => totalsKey(facts, digest, this.#totalsWriter), amounts);
+    for (const place of values) {
+      const { row } = place;
       if (this.#parts.get(row) === undefined) fresh.set(row, onKey(place));
-      parts.add(row, partKey(place), amounts);
+      parts.add(row, () => partKey({ ...place, writer: this.#partsWriter }), amounts);
     }
   }
 
@@ -101,4 +106,12 @@ export class CallSums {
     this.#totals.clear();
     this.#totalsWriter = this.#nextWriter();
   }
+}
+
+/** Tags of which there are too many share a digest, and so a row. */
+function toRow(
+  { facets, row, organization, day, key, model }: CallFacts,
+  digest: string | undefined,
+): string {
+  return facets?.tags ? [organization, day, key, model, digest].join('\0') : row;
 }

@@ -16,6 +16,11 @@ export const FACETS: Key = ['usage-facets'];
 
 export const facetsKey = (digest: string): Key => [...FACETS, digest];
 
+/** True where an origin tells more than sums of its own (see `PARTS`) have. */
+export function hasFacets({ agent, service, schedule, labels, tags }: RequestOrigin): boolean {
+  return (agent ?? service ?? schedule ?? labels ?? tags) !== undefined;
+}
+
 /** Undefined for a call without any. */
 export function facetsOf(
   origin: RequestOrigin | undefined,

@@ -45,14 +45,30 @@ export const onKey = ({ part, organization, value, day }: Omit<PartPlace, 'write
   value,
 ];
 
-/** Values of a request, at most one of each dimension. */
-export function partsOf(origin: RequestOrigin | undefined): PartValue[] {
-  if (!origin) return [];
-  const { conversation, endUser } = origin;
-  return [
-    ...(conversation === undefined ? [] : [{ part: 'conversation', value: conversation } as const]),
-    ...(endUser === undefined ? [] : [{ part: 'end_user', value: endUser } as const]),
-  ];
+/** Place of the sums that a call adds to by one of its values. */
+export interface PartSum extends Omit<PartPlace, 'writer'> {
+  /** Text that only calls have in common that add to the same sums. */
+  readonly row: string;
+}
+
+const NO_PARTS: readonly PartSum[] = [];
+
+/** Sums that a call adds to by its values, at most one of each dimension. */
+export function partSumsOf(
+  origin: RequestOrigin | null | undefined,
+  { organization, day }: { organization: string; day: string },
+): readonly PartSum[] {
+  const { conversation, endUser } = origin ?? {};
+  if (conversation === undefined && endUser === undefined) return NO_PARTS;
+  const sums: PartSum[] = [];
+  const add = (part: Part, value: string | undefined): void => {
+    if (value === undefined) return;
+    const row = `${organization}\0${day}\0${part}\0${value}`;
+    sums.push({ part, value, organization, day, row });
+  };
+  add('conversation', conversation);
+  add('end_user', endUser);
+  return sums;
 }
 
 /** Reads the segments of {@link partKey}. */

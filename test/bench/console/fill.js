@@ -26,7 +26,8 @@ export async function fillRecords({ root, store: config, records, days }) {
   const { createIdSource } = await part('core/ids.ts');
   const { NO_USAGE } = await part('core/usage.ts');
   const { requestKey } = await part('usage/ledger/ledger-keys.ts');
-  const { toStartRow, toEndRow, sumsOf } = await part('usage/requests/request-row.ts');
+  const { toStartRow, toEndRow } = await part('usage/requests/request-row.ts');
+  const { endedWith } = await part('usage/ledger/ledger-call.ts');
   const { CallSums } = await part('usage/sums/call-sums.ts');
   const { factsOf } = await part('usage/sums/totals.ts');
   const { digestDays } = await part('usage/sums/digest-days.ts');
@@ -55,7 +56,8 @@ export async function fillRecords({ root, store: config, records, days }) {
         () => today,
       ).draft();
     }
-    sums.add(facts, sumsOf(row));
+    const ended = endedWith(row, facts);
+    sums.add(ended, ended.sums);
     rows.push({ type: 'put', key: requestKey(ids.next('req')), value: row });
     if (rows.length < MAX_OPS) continue;
     await commits.add(rows);
