@@ -110,6 +110,7 @@ function openLimits(
         folder,
         sync: config.ledgerSync,
         isSole: () => joined?.isSole === true,
+        isKnown: () => joined?.isKnown === true,
         ready: () => joined?.ready(),
       },
     }),
@@ -139,6 +140,7 @@ function openSole({ ledger, rates, config, log, ...parts }: SoleParts): SoleWork
     mayBeSole: config.workers === 1,
     recover: () => recoverOpen(parts),
     onBegin: startOver,
+    onReturn: () => ledger.startOver(),
     async onEnd() {
       const isStored = await ledger.fold();
       startOver();

@@ -24,6 +24,8 @@ export interface JournalOptions {
   readonly sync: LedgerSync | null;
   /** True while this process surely is the only one on the store. */
   readonly isSole: () => boolean;
+  /** True while others on the store surely know this process for alive. */
+  readonly isKnown: () => boolean;
   /** The journal could not keep these; the store has to, at once, and decides about them anew. */
   readonly onUnkept: (jobs: readonly Job[]) => void;
   readonly report: (error: unknown) => void;
@@ -66,11 +68,16 @@ export class Journal {
     this.#segments = new Segments(options);
   }
 
-  /** False while another process may be on the store, the disk refuses writes or too much is not folded. */
+  /** False while others may take this process for dead, the disk refuses writes or too much is not folded. */
   get isOpen(): boolean {
-    const { isSole, clock } = this.#options;
+    const { isKnown, clock } = this.#options;
     if (this.#retryAt > 0 && clock.monotonic() < this.#retryAt) return false;
-    return this.#segments.size < MAX_BYTES && isSole();
+    return this.#segments.size < MAX_BYTES && isKnown();
+  }
+
+  /** True while it is open and takes what changes a limit, too: nobody else decides about any. */
+  get isSole(): boolean {
+    return this.#options.isSole() && this.isOpen;
   }
 
   /** True when it is time to fold, by what the files hold. */
@@ -134,11 +141,17 @@ export class Journal {
     const turn = this.#turn;
     this.#turn = undefined;
     if (!turn) return;
-    const sync = this.#options.sync ?? (turn.isLimited ? 'group' : 'process');
-    if (!this.#options.isSole()) return this.#tooLate(turn);
+    const { sync = null, isSole, isKnown } = this.#options;
+    const isInTime = turn.isLimited || turn.hasClaims ? isSole : isKnown;
+    if (!isInTime()) return this.#tooLate(turn);
     if (!this.#write()) return this.#leaveToStore(turn);
     // Written in the last moment of a lease, it could come too late for whoever takes over.
-    if (!this.#options.isSole()) return this.#tooLate(turn);
+    if (!isInTime()) return this.#tooLate(turn);
+    this.#tellKept(turn, sync ?? (turn.isLimited ? 'group' : 'process'));
+  }
+
+  /** Tells those who wait as soon as the lines of a turn count as kept. */
+  #tellKept(turn: Turn, sync: LedgerSync): void {
     if (sync === 'process' || turn.jobs.length === 0) return tell(turn);
     if (sync === 'group') {
       this.#syncSoon();

@@ -29,6 +29,8 @@ export interface SoleWorkerOptions {
   recover(): Promise<unknown>;
   /** What is known here of the store may be old. */
   onBegin(): void;
+  /** Others may have folded the journal and removed its files. */
+  onReturn(): void;
   /** Stores everything that only this process knows; true when that is done. */
   onEnd(): Promise<boolean>;
   report(error: unknown): void;
@@ -60,6 +62,12 @@ export class SoleWorker {
     // Others may have taken over from one that slept.
     if (this.#isOwner && (!lease.isSure() || lease.lapses !== this.#lapses)) this.#isOwner = false;
     return this.#isOwner;
+  }
+
+  /** True while surely nobody takes this worker for dead or decides alone: what it keeps is folded by others. */
+  get isKnown(): boolean {
+    const { lease } = this.#options;
+    return !this.#isClosed && lease.isSure() && lease.lapses === this.#lapses;
   }
 
   /**
@@ -109,7 +117,7 @@ export class SoleWorker {
 
   /** True when nobody else decides alone; this worker does from then on if it may. */
   async #try(): Promise<boolean> {
-    const { store, worker, mayBeSole, lease, recover, onBegin } = this.#options;
+    const { store, worker, mayBeSole, lease, recover, onBegin, onReturn } = this.#options;
     const { lapses } = lease;
     const row = await store.get<SoleRow>(SOLE);
     const owner = row?.value.worker ?? null;
@@ -125,8 +133,9 @@ export class SoleWorker {
     // Whoever comes first has to change the row, so that nobody becomes the only one meanwhile.
     if (!isAlone && row && owner === null && this.#lapses === lapses) return true;
     if (!(await this.#put(row, { worker: isAlone ? worker : null }))) return false;
-    this.#lapses = lapses;
     if (isAlone) onBegin();
+    else if (this.#lapses !== lapses) onReturn();
+    this.#lapses = lapses;
     this.#isOwner = isAlone;
     return true;
   }

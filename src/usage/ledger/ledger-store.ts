@@ -38,6 +38,7 @@ export interface LedgerOptions {
     readonly folder: string;
     readonly sync: LedgerSync | null;
     readonly isSole: () => boolean;
+    readonly isKnown: () => boolean;
     /** What a decision by the store waits for; undefined: nothing. Rejects with `StoreError`. */
     readonly ready: () => Promise<void> | undefined;
   };
@@ -148,7 +149,7 @@ async function begunUnlessRefused(call: LedgerCall, kept: Promise<void>): Promis
 function createClaims(writer: LedgerWriter, journal: Journal | undefined): ClaimLedger {
   return {
     get isJournaling() {
-      return journal?.isOpen === true && writer.accepting;
+      return journal?.isSole === true && writer.accepting;
     },
     get folded() {
       return writer.folded;

@@ -17,8 +17,11 @@ import type { Journal } from '../journal/journal.ts';
 /** Jobs that may wait; a store that falls behind so far takes no more requests. */
 const MAX_WAITING = 50_000;
 const HEAL_MS = 1_000;
-/** Time that jobs stay in the journal alone, in ms, and the number of them that is enough. */
-const JOURNAL_MS = 200;
+/**
+ * Time that jobs stay in the journal alone, in ms, where this process reads for all and where others read the
+ * store, and the number of them that is enough.
+ */
+const JOURNAL_MS = { sole: 200, shared: 25 };
 const MAX_JOURNALED = 4_000;
 /**
  * Commits of claims by themselves after others were faster with the same window: calls that are planned with
@@ -83,7 +86,7 @@ export class LedgerWriter {
 
   /** The journal takes jobs: nothing is under way that it does not know of. */
   get isJournaling(): boolean {
-    return this.#direct === 0 && !this.#failing && this.#journal?.isOpen === true;
+    return this.#direct === 0 && !this.#failing && this.#journal?.isSole === true;
   }
 
   /** Keeps or commits the job as soon as possible; resolves when that is done. */
@@ -180,6 +183,8 @@ export class LedgerWriter {
     const { call, type } = job;
     const journal = this.#journal;
     if (!journal?.isOpen) return undefined;
+    // Others have to see at once what a limit holds and gives back.
+    if (call.settled && !journal.isSole) return undefined;
     if (type === 'begin' && !this.#decide(call)) return undefined;
     if (type === 'begin' && call.refusal) return Promise.resolve();
     journal.append(job);
@@ -204,10 +209,11 @@ export class LedgerWriter {
     if (this.#journaled >= MAX_JOURNALED || this.#journal?.isFull === true) return this.commitNow();
     if (this.#journalTimer) return;
     this.#journalTimer = true;
+    const ms = this.#journal?.isSole === true ? JOURNAL_MS.sole : JOURNAL_MS.shared;
     this.#options.clock.setTimeout(() => {
       this.#journalTimer = false;
       this.commitNow();
-    }, JOURNAL_MS);
+    }, ms);
   }
 
   #start(): void {

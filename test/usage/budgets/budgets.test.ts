@@ -213,7 +213,13 @@ describe('a budget in the journal of a worker', () => {
       store,
       clock,
       worker: 'w1',
-      journal: { folder, sync: 'process', isSole: () => true, ready: () => undefined },
+      journal: {
+        folder,
+        sync: 'process',
+        isSole: () => true,
+        isKnown: () => true,
+        ready: () => undefined,
+      },
     });
     const budget = sampleBudget({ amount: 100 });
     const who = principal({ budgets: [budget], tokenCaps: { day: 1_000 } });

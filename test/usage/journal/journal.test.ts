@@ -285,13 +285,48 @@ describe('the ledger journal', () => {
     expect((await rows.get(['sole']))?.value).toEqual({ worker: null });
   });
 
-  it('is not kept by one of several workers, nor where others reach the store', async () => {
+  it('of one of several workers holds calls without a limit alone, for 25 ms', async () => {
     const several = await open({ workers: 2 });
-    await begin(several).admitted;
-    await begin(several, 0, free).durable;
+    const held = begin(several);
+    await held.admitted;
     expect(readdirSync(folder)).toEqual([]);
+    const entry = begin(several, 0, free);
+    await entry.durable;
+    entry.settle(outcome({ cost: 5 }));
+    await turns();
+    expect([linesOf('b'), linesOf('e')]).toEqual([1, 1]);
+    held.settle(outcome({ cost: 70 }));
+    await held.settled;
+    expect(linesOf('e')).toBe(1);
+    clock.advance(25);
+    await turns();
+    expect(readdirSync(folder)).toEqual([]);
+    const { data } = await listRequests({ store: rows }, { organization: free.organizationId });
+    expect(data.map(({ result }) => result)).toContain('ok');
     await several.close();
+  });
 
+  it('of one of several workers that dies is folded by another, once', async () => {
+    const first = await open({ workers: 2 });
+    const second = await openWorker(createFaultyStore(rows), clock, { workers: 2 });
+    for (const worker of [first, first, second]) {
+      const entry = begin(worker, 0, free);
+      await entry.durable;
+      entry.settle(outcome({ cost: 5 }));
+    }
+    await turns();
+    expect(linesOf('e')).toBe(3);
+    await rows.commit([{ type: 'delete', key: ['worker', first.worker] }]);
+    await recoverOpen({ store: rows, clock });
+    await recoverOpen({ store: rows, clock });
+    await pass(100);
+    const scope = { kind: 'key', id: free.keyId } as const;
+    const { lifetime } = await readSpend({ store: rows }, scope, clock.now());
+    expect(lifetime).toMatchObject({ settled: 15 });
+    expect(readdirSync(folder).filter((name) => name.includes(first.worker))).toEqual([]);
+  });
+
+  it('is not kept where others reach the store', async () => {
     const { folder: _, ...remote } = rows;
     store = createFaultyStore(remote);
     const node = await open();
