@@ -10,6 +10,8 @@ const ask = (text, stream) =>
   JSON.stringify({ model: 'bench/model', messages: [{ role: 'user', content: text }], stream });
 export const PLAIN = ask('hello '.repeat(150), false);
 export const STREAM = ask('hello', true);
+/** Answered 200 ms later. */
+export const SLOW = ask('slowly '.repeat(130), false);
 
 /**
  * @param {{ root: string, directory: string, upstream: { url: string }, store?: object, args?: string[] }} options

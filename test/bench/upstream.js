@@ -41,17 +41,22 @@ const usage = `data: ${JSON.stringify({
   usage: { prompt_tokens: 20, completion_tokens: 98, total_tokens: 118 },
 })}\n\n`;
 
+/** Latency of an answer to a prompt that begins with `slowly`. */
+const SLOW_MS = 200;
+
+function answerWhole(response) {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length });
+  response.end(answer);
+}
+
 const server = createServer((request, response) => {
   const body = [];
   request.on('data', (part) => body.push(part));
   request.on('end', () => {
     const text = Buffer.concat(body);
     if (!text.includes('"stream":true')) {
-      response.writeHead(200, {
-        'content-type': 'application/json',
-        'content-length': answer.length,
-      });
-      response.end(answer);
+      if (text.includes('"slowly ')) setTimeout(() => answerWhole(response), SLOW_MS);
+      else answerWhole(response);
       return;
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -3,14 +3,14 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadChat, PLAIN, startForwarder, STREAM } from './forwarder.js';
+import { loadChat, PLAIN, SLOW, startForwarder, STREAM } from './forwarder.js';
 import { startServer } from './processes.js';
 import { alternate, printSides } from './sides.js';
 
-const CONNECTIONS = 64;
 const SCENARIOS = [
-  { title: 'non-stream, 1 KB', body: PLAIN },
-  { title: 'stream of 100 chunks', body: STREAM },
+  { title: 'non-stream, 1 KB', body: PLAIN, connections: 64 },
+  { title: 'non-stream, 1 KB, the provider takes 200 ms', body: SLOW, connections: 800 },
+  { title: 'stream of 100 chunks', body: STREAM, connections: 64 },
 ];
 
 /**
@@ -25,11 +25,11 @@ export async function measureWorkers({ root, directory, ms, rounds }) {
     const gateway = await startForwarder({ root, directory: place, upstream, args });
     sides.push({ name: workers === 1 ? 'one worker' : `${workers} workers`, ...gateway });
   }
-  for (const { title, body } of SCENARIOS) {
+  for (const { title, body, connections } of SCENARIOS) {
     const figures = await alternate(sides, {
       rounds,
       async measure(side) {
-        const { rate, cpu } = await loadChat(side, { body, connections: CONNECTIONS, ms });
+        const { rate, cpu } = await loadChat(side, { body, connections, ms });
         return { 'requests/s': rate, 'CPU us/request': cpu };
       },
     });
