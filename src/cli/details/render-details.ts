@@ -3,7 +3,7 @@ import { NAMESPACE_LABEL, OWNER_LABEL } from '../../config/actual/ownership.ts';
 import type { Style } from '../output/style.ts';
 import { renderFields } from '../output/table.ts';
 import { toLine } from './nested-text.ts';
-import { isReference, nameMember } from './references.ts';
+import { isReference, nameAndId, nameMember } from './references.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -35,10 +35,6 @@ function agentText(agent: View, found: unknown): string {
   const { id, name = found, version } = agent;
   const called = typeof id === 'string' ? nameAndId(name, id) : toLine(name);
   return typeof version === 'number' ? `${called}, version ${version}` : called;
-}
-
-function nameAndId(name: unknown, id: string): string {
-  return typeof name === 'string' && name !== '' ? `${name} (${id})` : id;
 }
 
 function labelRows(labels: Readonly<Record<string, unknown>>): View {

@@ -1,6 +1,7 @@
 import type { ResourceView } from '../../client/admin.ts';
 import { isRecord } from '../../client/http/guards.ts';
 import { factsOf, type Collection } from '../../core/kinds.ts';
+import { isReference, referenceText } from '../details/references.ts';
 import { spendingText } from '../input/spending-limit.ts';
 import type { Column } from '../output/table.ts';
 
@@ -21,6 +22,7 @@ export function columnsOf(kind: Collection): Column<ResourceView>[] {
     ID: 'id',
   };
   return Object.entries(shown).map(([title, member]) => {
+    if (isReference(member)) return { title, value: (row) => referenceText(row, member) };
     const toShown = FORMS[member] ?? ((value) => value);
     return { title, value: (row) => toShown(row[member]) };
   });

@@ -4,6 +4,7 @@ import { factsOf, type Collection } from '../../core/kinds.ts';
 import { oneLine } from '../../core/printable.ts';
 import type { CommandResult } from '../command.ts';
 import type { FlagInput } from '../command-input.ts';
+import { addNamesToAll } from '../details/references.ts';
 import { renderTable } from '../output/table.ts';
 import type { ARCHIVED } from '../tables/plain-commands.ts';
 import type { ORGANIZATION } from '../tables/shared-words.ts';
@@ -16,13 +17,13 @@ type ListInput = FlagInput<readonly [typeof ORGANIZATION, typeof ARCHIVED]>;
 export function listCommand(kind: Collection): (input: ListInput) => Promise<CommandResult> {
   return async ({ context, flags }) => {
     const client = await context.connect();
-    const rows = await collect(client.admin(kind).list(filtersOf(kind, flags), context.signal));
+    const { signal, output } = context;
+    const rows = await collect(client.admin(kind).list(filtersOf(kind, flags), signal));
+    if (output.quiet) return { data: rows, text: rows.map(({ name }) => oneLine(name)).join('\n') };
+    const named = await addNamesToAll(client, rows, signal);
     return {
-      data: rows,
-      text: (style) =>
-        context.output.quiet
-          ? rows.map(({ name }) => oneLine(name)).join('\n')
-          : renderTable(rows, columnsOf(kind), { style, empty: `no ${kind}` }),
+      data: named,
+      text: (style) => renderTable(named, columnsOf(kind), { style, empty: `no ${kind}` }),
     };
   };
 }

@@ -8,6 +8,9 @@ import type { Shape } from './shape.ts';
 /** Shape of an object that `delete` has removed. */
 const REMOVED = record({ id: text });
 
+/** Members of `list` and `get` that name what an object refers to by id, where the key may see it. */
+const NAMES = record({}, { organization_name: text, agent_name: text });
+
 /** Shape of one object of a kind, as administrators see it. */
 export function viewOf(collection: Collection): Shape {
   return viewSchema(definitionOf(collection));
@@ -16,8 +19,17 @@ export function viewOf(collection: Collection): Shape {
 /** The `data` of the plain commands of every kind. */
 export function kindShapes(): Record<string, Shape> {
   const all = kindsWhere(isListed).map((collection) => {
-    const { verbs } = factsOf(collection);
-    return group(collection, viewOf(collection), verbs);
+    const { verbs, isOwned } = factsOf(collection);
+    const view = viewOf(collection);
+    const named = isOwned ? { allOf: [view, NAMES] } : view;
+    return {
+      ...group(collection, view, verbs),
+      ...group(
+        collection,
+        named,
+        verbs.filter((verb) => verb === 'list' || verb === 'get'),
+      ),
+    };
   });
   return Object.assign({}, ...all) as Record<string, Shape>;
 }

@@ -86,14 +86,17 @@ export const SESSION = record({
   updated_at: text,
 });
 export const EVENT = record({ id: text, type: text, processed_at: text });
-export const RUN = record({
-  id: text,
-  deployment_id: text,
-  trigger_context: record({ type: text }),
-  session_id: orNull(text),
-  error: orNull(record({ type: text, message: text })),
-  created_at: text,
-});
+export const RUN = record(
+  {
+    id: text,
+    deployment_id: text,
+    trigger_context: record({ type: text }),
+    session_id: orNull(text),
+    error: orNull(record({ type: text, message: text })),
+    created_at: text,
+  },
+  { deployment_name: text },
+);
 
 export const REQUEST = record({
   id: text,

@@ -40,7 +40,7 @@ const shown = async (kind: string) =>
 describe('resource commands', () => {
   it.each([
     ['agents', 'helper', /^helper +acme\/one +- +1 +- +agent_\S+$/m],
-    ['services', 'Desk', /^Desk +- +active +rest, mcp +agent_\S+ +ep_\S+$/m],
+    ['services', 'Desk', /^Desk +- +active +rest, mcp +helper \(agent_\S+\) +ep_\S+$/m],
     [
       'credentials',
       'search:authorization',
@@ -56,6 +56,8 @@ describe('resource commands', () => {
     const { organization_name, agent_name, ...data } = one.json().data;
     expect(data).toEqual(await shown(kind));
     expect(organization_name).toBe('default');
+    const [first] = (await run(kind, 'list', '-o', 'json')).json().data;
+    expect(first).toEqual({ organization_name, ...(agent_name && { agent_name }), ...data });
     expect(typeof agent_name).toBe(data.agent_id ? 'string' : 'undefined');
     expect((await run(kind, 'get', 'none')).code).toBe(1);
     expect((await run(kind, 'get', 'none', '--ignore-not-found')).code).toBe(0);

@@ -124,11 +124,17 @@ describe('Schedules on the command line', () => {
     expect(tailed.stdout).toContain('agent.message  You said: hello');
     const filters = ['--deployment', 'by hand', '--trigger', 'manual', '--status', 'succeeded'];
     const listed = await run(['runs', 'list', ...filters, '--from', '2020-01-01', '-o', 'json']);
-    expect(listed.json().data).toEqual(await runsOf(id));
+    const called = { deployment_name: 'by hand' };
+    const all = await runsOf(id);
+    expect(listed.json().data).toEqual(all.map((one) => ({ ...one, ...called })));
+    const table = await run(['runs', 'list', ...filters]);
+    expect(table.stdout).toContain(`  by hand (${id})  `);
+    const quiet = await run(['runs', 'list', ...filters, '-q']);
+    expect(quiet.stdout).toBe(all.map(({ id: one }) => `${one}\n`).join(''));
     const none = await run(['runs', 'list', '--deployment', id, '--status', 'failed']);
     expect(none.stdout).toBe('no runs\n');
     const one = await run(['runs', 'get', data.id, '-o', 'json']);
-    expect(one.json().data).toEqual(data);
+    expect(one.json().data).toEqual({ ...data, ...called });
     expect((await run(['runs', 'get', 'drun_none'])).code).toBe(1);
   });
 

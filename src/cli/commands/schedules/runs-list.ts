@@ -1,6 +1,7 @@
 import { statusOf } from '../../../client/deployment-runs.ts';
 import type { DeploymentRunView } from '../../../client/deployment-runs.ts';
 import { collect } from '../../../client/http/pages.ts';
+import { addNamesToAll, referenceText } from '../../details/references.ts';
 import { readRange } from '../../input/read-time.ts';
 import { runFilters } from '../../input/run-filters.ts';
 import { outcomeOf, triggerOf } from '../../output/run-line.ts';
@@ -12,7 +13,7 @@ const COLUMNS: readonly Column<DeploymentRunView>[] = [
   { title: 'CREATED', value: ({ created_at }) => created_at },
   { title: 'STATUS', value: (run) => statusOf(run) },
   { title: 'TRIGGER', value: (run) => triggerOf(run) },
-  { title: 'SCHEDULE', value: ({ deployment_id }) => deployment_id },
+  { title: 'SCHEDULE', value: (run) => referenceText(run, 'deployment_id') },
   { title: 'SESSION OR ERROR', value: (run) => outcomeOf(run) },
   { title: 'ID', value: ({ id }) => id },
 ];
@@ -30,11 +31,10 @@ export const run: RunOf<'runs list'> = async ({ flags, context }) => {
     'created_at[lte]': range.to,
   };
   const rows = await collect(client.deploymentRuns.list(filters, signal), limit);
+  if (context.output.quiet) return { data: rows, text: rows.map(({ id }) => id).join('\n') };
+  const named = await addNamesToAll(client, rows, signal);
   return {
-    data: rows,
-    text: (style) =>
-      context.output.quiet
-        ? rows.map(({ id }) => id).join('\n')
-        : renderTable(rows, COLUMNS, { style, empty: 'no runs' }),
+    data: named,
+    text: (style) => renderTable(named, COLUMNS, { style, empty: 'no runs' }),
   };
 };
