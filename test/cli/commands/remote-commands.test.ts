@@ -153,7 +153,10 @@ describe('models', () => {
     expect((await run(list(MODEL), ['models', 'list', '-q'])).stdout).toBe('acme/fast\n');
     expect((await run(list(MODEL), ['models', 'list', '-o', 'json'])).json().data).toEqual([MODEL]);
     const one = await run(answer(MODEL), ['models', 'get', 'acme/fast']);
-    expect(one.stdout).toContain('acme');
+    expect(one.stdout).toMatch(/^created +2026-09-21T14:13:20\.000Z$/m);
+    expect((await run(answer(MODEL), ['models', 'get', 'x', '-o', 'json'])).json().data).toEqual(
+      MODEL,
+    );
     expect(one.calls[0]?.url).toBe('/v1/models/acme%2Ffast');
   });
 
@@ -164,6 +167,7 @@ describe('models', () => {
     };
     const { stdout } = await run(answer({ ...MODEL, protocols }), ['models', 'get', 'acme/fast']);
     expect(stdout).toContain('owned_by');
+    expect(stdout).toMatch(/^created +2026-/m);
     expect(stdout).toMatch(/\n\nCLIENT SPEAKS +PROVIDER SPEAKS +LOST\n/);
     expect(stdout).toMatch(/\nchat +messages +seed, n\nmessages +messages +-\n$/);
   });

@@ -6,7 +6,8 @@ import type { RunOf } from '../../commands.ts';
 
 export const run: RunOf<'models get'> = async (input) => {
   const name = input.args.name;
-  const found = await getResource(input, { kind: 'models', named: name }, (client, signal) =>
+  const sought = { kind: 'models', named: name, toRows: withDate } as const;
+  const found = await getResource(input, sought, (client, signal) =>
     client.models.get(name, signal),
   );
   const model = found.data as CatalogItem | null;
@@ -19,10 +20,17 @@ export const run: RunOf<'models get'> = async (input) => {
     data: model,
     text: async (style) => {
       const table = await renderTable(ways, COLUMNS, { style, empty: 'no route serves it' });
-      return `${renderFields(fields, style)}\n\n${table}`;
+      return `${renderFields(withDate(fields), style)}\n\n${table}`;
     },
   };
 };
+
+/** The protocol that lists models has seconds, which nobody reads. */
+function withDate(model: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { created } = model;
+  if (typeof created !== 'number') return model;
+  return { ...model, created: new Date(created * 1000).toISOString() };
+}
 
 type Way = ServedWay & { client: string };
 
