@@ -12,6 +12,7 @@ import {
   type TransferOptions,
 } from '../../config/transfer/plan-transfer.ts';
 import { oneLine } from '../../core/printable.ts';
+import { suggest } from '../../core/suggest.ts';
 import { toResourceClient } from '../resources/admin-resources.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { CommandResult } from '../command.ts';
@@ -24,6 +25,8 @@ export const run: RunOf<'transfer'> = (input) => {
 };
 
 type Words = Pick<TransferOptions, 'to' | 'from' | 'only'>;
+
+const LISTING = '`gateway dump --all-namespaces --split DIR` shows what each namespace owns';
 
 async function transfer(
   { flags, context }: InputOf<'transfer'>,
@@ -100,14 +103,14 @@ function readPattern(word: string): Pattern {
 }
 
 /** Nothing moves when something cannot. */
-function refuse({ refused, unused, isUnheardOf }: Transfer, words: Words): void {
+function refuse({ refused, unused, isEmpty, namespaces }: Transfer, words: Words): void {
   if (unused.length > 0) {
     const names = unused.map(({ word }) => oneLine(word)).join(', ');
     throw new CliError({
       code: 'not_found',
       status: 404,
       message: `there is nothing like ${names}${words.from ? ` in namespace ${words.from}` : ''}`,
-      hint: '`gateway dump --all-namespaces --split DIR` shows what each namespace owns',
+      hint: LISTING,
     });
   }
   if (refused.length > 0) {
@@ -121,12 +124,13 @@ function refuse({ refused, unused, isUnheardOf }: Transfer, words: Words): void 
       exit: 'conflict',
     });
   }
-  if (isUnheardOf) {
+  if (isEmpty) {
+    const near = suggest(words.from ?? '', namespaces);
     throw new CliError({
       code: 'not_found',
       status: 404,
       message: `nothing belongs to namespace ${words.from}`,
-      hint: 'look at the spelling of --from',
+      hint: [near, LISTING].filter(Boolean).join('; '),
     });
   }
 }
@@ -146,10 +150,14 @@ function failureOf(thrown: unknown, { moved, count }: { moved: number; count: nu
 }
 
 function resultOf(planned: Transfer, { isDone }: { isDone: boolean }): CommandResult {
-  const { to, already, objects } = planned;
+  const { to, renamed, already, objects } = planned;
   const moved = objects.map(({ kind, identity, id, from }) => ({ kind, identity, id, from }));
   const counts = `${moved.length} ${isDone ? 'moved' : 'to move'} to ${to}, ${already} there already`;
   const lines = objects.map((object) => lineOf(object, planned));
+  // The transfer may be done already, or its --from misspelled: nothing tells them apart.
+  if (renamed !== undefined && objects.length === 0) {
+    lines.push(`nothing belongs to namespace ${renamed}`);
+  }
   return {
     data: { to, done: isDone, objects: moved, already },
     text: [...lines, counts].join('\n'),

@@ -32,8 +32,10 @@ export interface Transfer {
   readonly refused: readonly { kind: KindName; identity: string; reason: string }[];
   /** Patterns that nothing matches. */
   readonly unused: readonly Pattern[];
-  /** True where neither name of a namespace that is renamed is known. */
-  readonly isUnheardOf: boolean;
+  /** True where a namespace that is renamed has nothing, and the new name does not have it either. */
+  readonly isEmpty: boolean;
+  /** Namespaces that own objects. */
+  readonly namespaces: readonly string[];
 }
 
 export interface TransferOptions {
@@ -72,11 +74,11 @@ export function planTransfer(options: TransferOptions): Transfer {
       return reason === undefined ? [] : [{ kind: one.kind, identity: one.identity, reason }];
     }),
     unused: (only ?? []).filter((pattern) => !chosen.some((one) => isMatch(pattern, one))),
-    isUnheardOf:
+    isEmpty:
       renamed !== undefined &&
-      !former &&
-      chosen.length + already.length === 0 &&
-      !inventoryOf(to, options),
+      entries.length + already.length === 0 &&
+      (former !== undefined || !inventoryOf(to, options)),
+    namespaces: [...new Set(all.flatMap(({ namespace }) => namespace ?? []))].sort(),
   };
 }
 

@@ -169,11 +169,23 @@ describe('a namespace that is renamed', () => {
       ]);
 
       const again = await cli(...rename);
-      expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('0 moved to b')]);
+      expect([again.code, again.stdout]).toEqual([
+        0,
+        expect.stringMatching(/^nothing belongs to namespace a\n0 moved to b/),
+      ]);
       const unknown = await cli('transfer', '--all', '--from', 'x', '--to', 'y', '--yes');
       expect([unknown.code, unknown.stderr]).toEqual([
         1,
-        expect.stringContaining('nothing belongs to namespace x'),
+        expect.stringMatching(
+          /nothing belongs to namespace x[\s\S]*did you mean b\?; `gateway dump --all-namespaces/,
+        ),
+      ]);
+      const hollow = { name: 'hollow', objects: [] };
+      expect((await gateway.admin('POST', '/admin/v1/inventories', hollow)).status).toBe(201);
+      const empty = await cli('transfer', '--all', '--from', 'hollow', '--to', 'y', '--yes');
+      expect([empty.code, empty.stderr]).toEqual([
+        1,
+        expect.stringContaining('nothing belongs to namespace hollow'),
       ]);
     },
   );
