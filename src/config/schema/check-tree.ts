@@ -27,6 +27,8 @@ export interface Checked<T> {
 type Issue = z.core.$ZodIssue;
 
 const PLACEHOLDER = 'reference';
+/** A schema is used once or twice here: to generate code for it costs more than it saves. */
+const ONCE = { jitless: true } as const;
 const BOOLEAN_WORDS: Readonly<Record<string, boolean>> = {
   yes: true,
   on: true,
@@ -47,9 +49,9 @@ export function checkTree<T>(schema: z.ZodType<T>, options: CheckOptions): Check
   const plain = withoutReferences(part, [], references);
   const diagnostics = removeUnknownFields(schema, plain).map((field) => toUnknown(field, options));
   const refused = diagnostics.some(({ severity }) => severity === 'error');
-  let result = schema.safeParse(plain);
+  let result = schema.safeParse(plain, ONCE);
   if (!result.success && convertTexts(plain, result.error.issues, options)) {
-    result = schema.safeParse(plain);
+    result = schema.safeParse(plain, ONCE);
   }
   const declared = restore(structuredClone(plain), references);
   if (result.success) {
