@@ -27,16 +27,16 @@ const io = {
 io.stdout.on('error', (error) => io.exit(error.code === 'EPIPE' ? 0 : 1));
 io.stderr.on('error', () => {});
 
-/** The version alone is told without the table of commands. */
-const isVersion =
-  /^(--version|-V|version)$/.test(io.argv.join(' ')) &&
-  !io.env.GATEWAY_OUTPUT &&
-  !io.env.GATEWAY_JSON;
+/** The version and the list of commands are told without the table of commands. */
+function entryOf({ argv, env }) {
+  const [word = 'help', ...more] = argv;
+  if (more.length > 0 || env.GATEWAY_OUTPUT || env.GATEWAY_JSON) return 'main';
+  if (/^(--version|-V|version)$/.test(word)) return 'print-version';
+  return /^(--help|-h|help)$/.test(word) ? 'print-help' : 'main';
+}
 
 async function start() {
-  const { main } = await (isVersion
-    ? import('../dist/lib/print-version.js')
-    : import('../dist/lib/main.js'));
+  const { main } = await import(`../dist/lib/${entryOf(io)}.js`);
   // Set, not forced, so that everything that was written arrives.
   process.exitCode = await main(io);
 }
@@ -44,7 +44,7 @@ async function start() {
 start().catch((error) => {
   const unbuilt =
     error.code === 'ERR_MODULE_NOT_FOUND' &&
-    /dist.lib.(main|print-version)\.js/.test(error.message);
+    /dist.lib.(main|print-help|print-version)\.js/.test(error.message);
   process.stderr.write(
     unbuilt ? 'gateway is not built: run `npm run build`\n' : `${error.stack}\n`,
   );

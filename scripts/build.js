@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildConsole } from './build-console.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -17,6 +17,7 @@ const ENTRIES = {
   index: 'index',
   plugin: 'plugin',
   main: 'cli/main',
+  'print-help': 'cli/print-help',
   'print-version': 'cli/print-version',
   'worker-channel': 'server/worker-channel',
   'reaper-process': 'runtime/reaper-process',
@@ -28,8 +29,8 @@ const ENTRIES = {
  * import. A source that several reach goes to the first.
  */
 const GROUPS = {
-  version: ['cli/package-version'],
-  commands: ['cli/all-commands', 'cli/command', 'cli/global-flags', 'cli/load-flags', 'cli/style'],
+  light: ['cli/package-version', 'cli/plugins-folder', 'cli/style'],
+  commands: ['cli/all-commands', 'cli/command', 'cli/global-flags', 'cli/load-flags'],
   core: [
     'cli/cli-error',
     'client/client-error',
@@ -44,14 +45,21 @@ const GROUPS = {
     'cli/failure',
     'cli/flags',
     'cli/list-resources',
+    'cli/not-found',
     'cli/output',
     'cli/parse-argv',
+    'cli/references',
     'cli/settings',
     'cli/signals',
   ],
   connection: ['cli/connection', 'cli/contexts', 'cli/locate-gateway', 'cli/pick-target'],
   client: ['client/create-client', 'client/node-transport'],
-  config: ['config/load-config'],
+  config: [
+    'cli/project/project',
+    'config/load-config',
+    'config/plan/selection',
+    'usage/prices/live-prices',
+  ],
 };
 
 /** Another declaration, as one names it. */
@@ -150,5 +158,15 @@ async function bundle() {
     },
   });
   await build.close();
+  await writeHelp();
   return true;
+}
+
+/** Keeps what `gateway help` says on a terminal with colors, so that it is not made at every call. */
+async function writeHelp() {
+  const { main } = await import(pathToFileURL(join(root, 'dist', 'lib', 'main.js')).href);
+  const parts = [];
+  const stdout = { isTTY: true, write: (text) => parts.push(text) };
+  if ((await main({ argv: ['help'], env: {}, stdout })) !== 0) throw new Error('help failed');
+  writeFileSync(join(root, 'dist', 'help.txt'), parts.join(''));
 }

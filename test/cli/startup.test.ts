@@ -1,10 +1,15 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
 import { expect, it, onTestFinished } from 'vitest';
 import { startFakeServer } from '../client/fake-server.ts';
 import { verifies } from '../requirements.ts';
 import { loadedBy } from './loaded-modules.ts';
-import { emptyDirectory } from './run-cli.ts';
+import { emptyDirectory, runCli } from './run-cli.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const BINARY = join(ROOT, 'bin/gateway.js');
 
 /** Names of the packages that files belong to. */
 const namesOf = (files: readonly string[]) =>
@@ -26,7 +31,11 @@ const workingStore = (own: readonly string[]) =>
 it(
   verifies('cli.startup', 'help loads a few small files and no package, so that it starts at once'),
   async () => {
-    for (const argv of [['--help'], ['keys', 'create', '--help'], ['completion', 'bash']]) {
+    for (const argv of [
+      ['keys', '--help'],
+      ['keys', 'create', '--help'],
+      ['completion', 'bash'],
+    ]) {
       const { files, own, packages } = await loadedBy(argv);
       expect(packages).toEqual([]);
       expect(own.filter((file) => file.endsWith('/main.ts'))).toHaveLength(1);
@@ -41,13 +50,25 @@ it(
   },
 );
 
-it(verifies('cli.startup', 'the version is told without the table of commands'), async () => {
-  for (const spelling of ['--version', '-V', 'version']) {
-    const { files, own, packages } = await loadedBy([spelling]);
-    expect(packages).toEqual([]);
-    expect(own.filter((file) => file.startsWith('cli/tables/'))).toEqual([]);
-    expect(files.length).toBeLessThanOrEqual(2);
-  }
+it(
+  verifies('cli.startup', 'version and list of commands are told without the table of commands'),
+  async () => {
+    const spellings = [['--version'], ['-V'], ['version'], ['--help'], ['-h'], ['help'], []];
+    for (const argv of spellings) {
+      const { files, own, packages } = await loadedBy(argv);
+      expect(packages).toEqual([]);
+      expect(own.filter((file) => file.startsWith('cli/tables/'))).toEqual([]);
+      expect(files.length).toBeLessThanOrEqual(2);
+    }
+  },
+);
+
+it('the list of commands is the one that the command line makes', async () => {
+  const { PATH = '' } = process.env;
+  const shown = await execa(process.execPath, [BINARY], { env: { PATH }, extendEnv: false });
+  const made = await runCli(['help']);
+  expect(`${shown.stdout}\n`).toBe(made.stdout);
+  expect(await readFile(join(ROOT, 'dist/help.txt'), 'utf8')).toContain('\u001b[1m');
 });
 
 it(
