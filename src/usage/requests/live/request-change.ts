@@ -32,9 +32,10 @@ export class RequestChange {
   text(view: RequestView): string {
     const known = this.#texts.get(view);
     if (known !== undefined) return known;
-    const { content: _content, ...record } = this.end
+    const record = this.end
       ? toFinalRecord(this.id, this.end)
       : toPendingRecord(this.id, this.start);
+    if (record.content) delete record.content;
     const text = JSON.stringify(view(record));
     this.#texts.set(view, text);
     return text;
