@@ -135,18 +135,24 @@ function toRecord({ id, start, end }: StoredRequest): RequestRecord {
 }
 
 /** Tells whether a filter lets a request through; its times apart, which the listing goes by. */
-export function matches(
-  { start, end }: StoredRequest,
-  { organization, key, model, conversation, status }: RequestFilter,
+export function matches(request: StoredRequest, filter: RequestFilter): boolean {
+  const { status } = filter;
+  if (!matchesStart(request.start, filter)) return false;
+  if (status === undefined) return true;
+  const { 1: ownStatus = null, 2: ownResult = 'pending' } = request.end ?? [];
+  return (typeof status === 'number' ? ownStatus : ownResult) === status;
+}
+
+/** The same for what is known of a request from its beginning. */
+export function matchesStart(
+  { 1: ownOrganization, 2: ownKey, 5: ownModel, 8: origin }: StartRow,
+  { organization, key, model, conversation }: RequestFilter,
 ): boolean {
-  const [, ownOrganization, ownKey, , , ownModel, , , origin] = start;
-  const [, ownStatus = null, ownResult = 'pending'] = end ?? [];
   return (
     (organization === undefined || ownOrganization === organization) &&
     (key === undefined || ownKey === key) &&
     (model === undefined || ownModel === model) &&
-    (conversation === undefined || origin?.conversation === conversation) &&
-    (status === undefined || (typeof status === 'number' ? ownStatus : ownResult) === status)
+    (conversation === undefined || origin?.conversation === conversation)
   );
 }
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Clock, Timer } from '../../../core/time/clock.ts';
-import { matches } from '../request-log.ts';
+import { matches, matchesStart } from '../request-log.ts';
 import type { RequestFilter } from '../request-log.ts';
 import type { RequestChange, RequestView } from './request-change.ts';
 import type { RequestFeed } from './request-feed.ts';
@@ -34,8 +34,10 @@ const IDLE_MS = 10_000;
 
 /** True where a filter lets a request through, whatever has become of it so far. */
 export function concerns(change: RequestChange, filter: RequestFilter): boolean {
-  const { from = 0, to = Infinity } = filter;
-  return change.at >= from && change.at < to && matches(change, { ...filter, status: undefined });
+  const { from, to } = filter;
+  if (from !== undefined && change.at < from) return false;
+  if (to !== undefined && change.at >= to) return false;
+  return matchesStart(change.start, filter);
 }
 
 /** What one filter lets through of all changes: picked and written once for all who follow it. */

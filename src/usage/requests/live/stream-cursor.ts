@@ -47,9 +47,9 @@ export interface ToldMark {
 
 /** Marks of those changes that are ends. */
 export function marksOf(changes: readonly RequestChange[]): ToldMark[] {
-  return changes
-    .filter(({ end, endedAt }) => end !== undefined && endedAt < Infinity)
-    .map(({ id, endedAt }) => ({ tail: tailOf(id), until: endedAt + LATE_MS }));
+  return changes.flatMap(({ id, end, endedAt }) =>
+    end !== undefined && endedAt < Infinity ? [{ tail: tailOf(id), until: endedAt + LATE_MS }] : [],
+  );
 }
 
 /** Marks that a cursor names, whose ends were before it was written. */
@@ -63,8 +63,17 @@ export function writeCursor({ at, open, told }: CursorFacts): string {
   const shown = ids.slice(0, MAX_OPEN);
   const next = ids[MAX_OPEN];
   const low = next === undefined ? at : (idTime(next) ?? at);
-  const late = new Set(told.filter(({ until }) => until >= at).map(({ tail }) => tail));
-  return `v1.${since}.${low}.${shown.join(',')}.${[...late].slice(-MAX_TOLD).join('')}`;
+  return `v1.${since}.${low}.${shown.join(',')}.${lateTails(told, at).join('')}`;
+}
+
+/** Those that count, the newest first. */
+function lateTails(told: readonly ToldMark[], at: number): string[] {
+  const late = new Set<string>();
+  for (let index = told.length - 1; index >= 0 && late.size < MAX_TOLD; index--) {
+    const mark = told[index];
+    if (mark && mark.until >= at) late.add(mark.tail);
+  }
+  return [...late];
 }
 
 /** Undefined for what is no cursor. */
