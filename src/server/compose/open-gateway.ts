@@ -54,7 +54,7 @@ import { openResources } from './open-resources.ts';
 import type { LiveResources, ResourcesOptions } from './open-resources.ts';
 import { openRuns } from './open-runs.ts';
 import { openSchedules } from './open-schedules.ts';
-import { openUsage } from './open-usage.ts';
+import { aloneMark, openUsage } from './open-usage.ts';
 import type { LiveUsage } from './open-usage.ts';
 import { publicRoutes } from '../routes/public-routes.ts';
 import { reasonOf } from './reason-of.ts';
@@ -144,10 +144,11 @@ async function compose(
 ): Promise<Gateway> {
   const { clock } = options;
   const resources = await openResources(raw, options);
-  const usage = await openUsage(raw, options);
+  const signals: RequestSignals = { listener: undefined };
+  const usage = await openUsage(raw, { ...options, signals });
   const { store, liveness } = usage;
   const condition = { draining: false, reloadError: null as string | null };
-  const shared = await sharedParts(store, options, { resources, usage });
+  const shared = await sharedParts(store, options, { resources, usage, signals });
   const onBug = reportTo(options.log);
   const alerts = new LateAlerts();
   const heard = { ...usage, hasher: resources.hasher, alerts, onBug };
@@ -289,9 +290,14 @@ function openFront(deps: ConsoleDeps, config: ServerConfig): Front | undefined {
 /** Parts that nearly everything that is served needs. */
 async function sharedParts(
   store: Store,
-  { clock, config, ids, log, ssoSettings: settings, proxies }: GatewayOptions,
-  { resources, usage }: { resources: LiveResources; usage: LiveUsage },
+  options: GatewayOptions & { work(): StoreWork },
+  {
+    resources,
+    usage,
+    signals,
+  }: { resources: LiveResources; usage: LiveUsage; signals: RequestSignals },
 ) {
+  const { clock, config, ids, log, ssoSettings: settings, proxies } = options;
   const tickets = createKeyTickets();
   const known = { ...resources, clock, log, proxies };
   const lookup = withTokens(createKeyLookup({ ...known, tickets }), { ...known, ...config.jwt });
@@ -306,7 +312,8 @@ async function sharedParts(
     catchUp: resources.catchUp,
     tickets,
     followers: createFollowers(),
-    signals: { listener: undefined } as RequestSignals,
+    signals,
+    alone: () => aloneMark(usage, options.work()),
     onFollowError: (error: unknown) =>
       tellFailure(log, 'requests could not be followed', { error }),
     requestTimeoutMs: config.limits.requestTimeoutMs,

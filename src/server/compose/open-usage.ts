@@ -14,10 +14,12 @@ import type { SoleWorkerOptions } from '../../usage/journal/sole-worker.ts';
 import type { ConcurrencyLimiter, RateLimiter } from '../../usage/rates/limiter.ts';
 import { createRateLimiter } from '../../usage/rates/rate-limiter.ts';
 import type { StoreRateLimiter } from '../../usage/rates/rate-limiter.ts';
+import type { RequestSignals } from '../../usage/requests/live/request-signals.ts';
 import { recoverOpen } from '../../usage/recovery/recover-open.ts';
 import { startRecovery } from '../../usage/recovery/start-recovery.ts';
 import { createWorkerLease } from '../../usage/ledger/worker-lease.ts';
 import type { WorkerLease } from '../../usage/ledger/worker-lease.ts';
+import type { StoreWork } from './count-store-work.ts';
 import { tellFailure } from './report-store.ts';
 
 /** A stop waits so long for a store that is away. */
@@ -35,6 +37,8 @@ export interface LiveUsage {
   readonly worker: string;
   readonly lease: Pick<WorkerLease, 'isAlive'>;
   readonly liveness: Liveness | undefined;
+  /** Number of the span for which only this process has been on the store; undefined while others may be. */
+  term(): number | undefined;
   /**
    * Settles what is open and gives up the lease. What a store that is away keeps from being settled is left
    * to others, like that of a process that died.
@@ -47,6 +51,8 @@ export interface UsageOptions {
   clock: Clock;
   ids: IdSource;
   log: Log;
+  /** Told of what no caller sees the end of. */
+  signals: RequestSignals;
 }
 
 export async function openUsage(raw: Store, options: UsageOptions): Promise<LiveUsage> {
@@ -82,6 +88,8 @@ export async function openUsage(raw: Store, options: UsageOptions): Promise<Live
     worker,
     lease,
     liveness,
+    // Of a store at process scope a second process is turned away.
+    term: () => (raw.scope === 'process' ? 0 : sole?.term),
     async close() {
       stopRecovery();
       rates.close();
@@ -93,10 +101,22 @@ export async function openUsage(raw: Store, options: UsageOptions): Promise<Live
   };
 }
 
+/**
+ * Mark of the span for which only this process has been on the store. It changes with each write that failed,
+ * too: what was to be written may be there, and nobody was told.
+ */
+export function aloneMark(
+  { term }: Pick<LiveUsage, 'term'>,
+  { failed }: Pick<StoreWork, 'failed'>,
+): string | undefined {
+  const number = term();
+  return number === undefined ? undefined : `${number} ${failed}`;
+}
+
 /** The ledger and the rates; they keep a journal once they have joined the other workers of the host. */
 function openLimits(
   store: Store,
-  { config, clock, log, worker }: UsageOptions & { worker: string },
+  { config, clock, log, signals, worker }: UsageOptions & { worker: string },
 ): { ledger: StoreLedger; rates: StoreRateLimiter; join(sole: SoleWorker): void } {
   const { folder } = store;
   let joined: SoleWorker | undefined;
@@ -116,6 +136,7 @@ function openLimits(
     }),
     logContent: config.log.content,
     report: (error) => tellFailure(log, 'the ledger cannot write', { error }),
+    onLanded: (start, outcome) => signals.listener?.ended(start, outcome),
   });
   const platformCap = (): number | null => config.limits.rpm;
   const rates = createRateLimiter({ store, clock, platformCap, ledger: ledger.claims });

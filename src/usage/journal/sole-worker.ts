@@ -44,6 +44,8 @@ export interface SoleWorkerOptions {
 export class SoleWorker {
   readonly #options: SoleWorkerOptions;
   #isOwner = false;
+  /** Times that this worker became the only one. */
+  #terms = 0;
   /** Lapses of the lease when the others were last agreed with. */
   #lapses = -1;
   #entering: Promise<void> | undefined;
@@ -68,6 +70,11 @@ export class SoleWorker {
   get isKnown(): boolean {
     const { lease } = this.#options;
     return !this.#isClosed && lease.isSure() && lease.lapses === this.#lapses;
+  }
+
+  /** Number of the span without a gap for which this worker has been the only one; undefined: it is not. */
+  get term(): number | undefined {
+    return this.isSole ? this.#terms : undefined;
   }
 
   /**
@@ -133,8 +140,10 @@ export class SoleWorker {
     // Whoever comes first has to change the row, so that nobody becomes the only one meanwhile.
     if (!isAlone && row && owner === null && this.#lapses === lapses) return true;
     if (!(await this.#put(row, { worker: isAlone ? worker : null }))) return false;
-    if (isAlone) onBegin();
-    else if (this.#lapses !== lapses) onReturn();
+    if (isAlone) {
+      this.#terms++;
+      onBegin();
+    } else if (this.#lapses !== lapses) onReturn();
     this.#lapses = lapses;
     this.#isOwner = isAlone;
     return true;

@@ -11,7 +11,7 @@ import { createState } from './ledger-state.ts';
 import { LedgerWriter } from './ledger-writer.ts';
 import { Journal } from '../journal/journal.ts';
 import type { LedgerSync } from '../journal/journal.ts';
-import type { Estimate, Ledger, LedgerEntry, RequestOutcome } from './ledger.ts';
+import type { Estimate, Ledger, LedgerEntry, RequestOutcome, RequestStart } from './ledger.ts';
 import { toEndRow, withoutReserve } from '../requests/request-row.ts';
 import type { ClaimLedger } from '../rates/claims.ts';
 import { DAY_MS, windowsOf } from '../spend/spend.ts';
@@ -49,6 +49,8 @@ export interface LedgerOptions {
    * Default: nobody.
    */
   report?: (error: unknown) => void;
+  /** Receives the end of each call that was recorded although its caller was told otherwise. Default: nobody. */
+  onLanded?: (start: RequestStart, outcome: RequestOutcome) => void;
 }
 
 export interface StoreLedger extends Ledger {
@@ -101,7 +103,10 @@ export function createLedger(options: LedgerOptions): StoreLedger {
     if (call.settled) void writer.push('settle', call);
     else writer.pushLater(call);
   };
-  const onLanded = (call: LedgerCall): void => settle(call, NOT_SENT);
+  const onLanded = (call: LedgerCall): void => {
+    settle(call, NOT_SENT);
+    options.onLanded?.(call.start, NOT_SENT);
+  };
   const ready = options.journal?.ready;
   const writer = new LedgerWriter({ store, clock, state, report, onLanded, ready });
   const journal = openJournal(options, writer);

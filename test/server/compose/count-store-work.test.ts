@@ -13,7 +13,7 @@ it('counts what the store was asked for and has not done, whatever comes of it',
     store.get(['a']),
     store.list({ prefix: ['a'] }),
   ];
-  expect(work()).toEqual({ reads: 2, writes: 3 });
+  expect(work()).toEqual({ reads: 2, writes: 3, failed: 0 });
   await Promise.all(asked);
-  expect(work()).toEqual({ reads: 0, writes: 0 });
+  expect(work()).toEqual({ reads: 0, writes: 0, failed: 1 });
 });

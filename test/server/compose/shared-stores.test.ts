@@ -77,7 +77,13 @@ describe.each(DATABASES)('limits and records on $driver', ({ driver, program, st
       write: () => undefined,
     });
     const ids = createIdSource(systemClock);
-    const usage = await openUsage(store, { config, clock: systemClock, ids, log });
+    const usage = await openUsage(store, {
+      config,
+      clock: systemClock,
+      ids,
+      log,
+      signals: { listener: undefined },
+    });
     try {
       await run(usage);
     } finally {

@@ -32,7 +32,13 @@ export async function openWorker(
     ...settings,
   } as unknown as ServerConfig;
   const state = { isOpen: false };
-  const opening = openUsage(store, { config, clock, ids: createIdSource(clock), log: SILENT });
+  const opening = openUsage(store, {
+    config,
+    clock,
+    ids: createIdSource(clock),
+    log: SILENT,
+    signals: { listener: undefined },
+  });
   const done = opening.finally(() => (state.isOpen = true));
   for (await quietTurns(3); !state.isOpen; await quietTurns(2)) clock.advance(50);
   return done;

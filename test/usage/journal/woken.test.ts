@@ -148,3 +148,34 @@ describe('a worker that was taken for dead and wakes', () => {
     });
   });
 });
+
+describe('the span for which a worker is alone', () => {
+  const open = (own: FakeClock): Promise<LiveUsage> =>
+    openWorker({ ...rows, scope: 'host' }, { ...own, advance: moveOn });
+
+  it('ends when another one comes, and is another one when that has gone', async () => {
+    const first = await open(sleeper);
+    expect(first.term()).toBe(1);
+    await pass(20_000);
+    expect(first.term()).toBe(1);
+    const second = await open(clock);
+    expect([first.term(), second.term()]).toEqual([undefined, undefined]);
+    await Promise.all([second.close(), pass(1_000)]);
+    await pass(10_000);
+    expect(first.term()).toBe(2);
+  });
+
+  it('ends in a sleep in which others may have taken over', async () => {
+    const first = await open(sleeper);
+    clock.advance(20_000);
+    expect(first.term()).toBeUndefined();
+    await pass(15_000);
+    expect(first.term()).toBeGreaterThan(1);
+  });
+
+  it('has no end on a store that no other process gets', async () => {
+    const usage = await openWorker(rows, clock);
+    clock.advance(20_000);
+    expect(usage.term()).toBe(0);
+  });
+});

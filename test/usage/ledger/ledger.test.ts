@@ -564,7 +564,10 @@ describe('a ledger whose store fails', () => {
       'releases a reservation that was made although the commit failed',
     ),
     async () => {
-      const { store, clock, ledger, start } = setUp();
+      const landed: unknown[] = [];
+      const { store, clock, ledger, start } = setUp({
+        onLanded: ({ id }, { errorCode }) => landed.push([id, errorCode]),
+      });
       store.fail('after');
       const request = start({ principal: limited, bound: 0.45 * DOLLAR });
       expect(await fateOf(ledger.begin(request))).toBe('persistence_failed');
@@ -581,6 +584,7 @@ describe('a ledger whose store fails', () => {
         result: 'error',
         error_code: 'persistence_failed',
       });
+      expect(landed).toEqual([[request.id, 'persistence_failed']]);
     },
   );
 

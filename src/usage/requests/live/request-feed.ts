@@ -7,6 +7,8 @@ import { readRows } from '../../ledger/read-rows.ts';
 import { toEndRow, toStartRow } from '../request-row.ts';
 import type { EndRow, StartRow } from '../request-row.ts';
 import { firstKeyAt } from '../request-log.ts';
+import { lookSpans, NEAR_MS } from './look-spans.ts';
+import type { LookSpan } from './look-spans.ts';
 import { RequestChange } from './request-change.ts';
 import type { RequestSignals } from './request-signals.ts';
 import { LATE_MS } from './stream-cursor.ts';
@@ -17,8 +19,20 @@ export interface RequestFeedDeps {
   readonly signals: RequestSignals;
   /** Milliseconds within which a request body must arrive: so old may an id be that is new to all. */
   readonly requestTimeoutMs: number;
+  /**
+   * Mark that stays the same while only this process changes requests, and signals tell of all that it does;
+   * undefined while others may. A mark that was given up never comes back.
+   */
+  alone(): string | undefined;
   /** What others did could not be read; it is tried again. */
   onFollowError(error: unknown): void;
+}
+
+interface Asked {
+  /** Milliseconds since epoch before which the ids lie. */
+  readonly from: number;
+  readonly starts: ReadonlyMap<string, StartRow>;
+  readonly most: number;
 }
 
 /** Receives the changes of one beat, at most ten times a second, in the order of their ids. */
@@ -27,15 +41,17 @@ export type FeedListener = (changes: readonly RequestChange[]) => void;
 /** Milliseconds between two beats. */
 const BEAT_MS = 100;
 const LOOK_MS = 1_000;
-/** One look in so many goes back as far as a body may take. */
-const DEEP = 10;
-const NEAR_MS = 3_000;
+/** One beat of looks in so many tidies up, where no look is needed. */
+const TIDY = 10;
+/** Rows of a span that are read at first; a list has no end but its length. */
+const SPAN_ROWS = 250;
 /** Requests of other processes that one look asks for by their ids. */
 const MAX_ASKED = 200;
 
 /**
  * Changes of all requests on a store while somebody listens: those of this process as they happen,
- * those of others by a look at the store each second. Nothing is done, or kept, without a listener.
+ * those of others, where there are any, by a look at the store each second. Nothing is done, or kept,
+ * without a listener.
  */
 export class RequestFeed {
   readonly #deps: RequestFeedDeps;
@@ -50,8 +66,16 @@ export class RequestFeed {
   #beat: Timer | undefined;
   #look: Timer | undefined;
   #looks = 0;
+  /** Instant of the last look; undefined where the next one has to go back as far as a body may take. */
+  #lookedAt: number | undefined;
+  /** What {@link RequestFeedDeps.alone} told at that look. */
+  #alone: string | undefined;
   #openedAt = 0;
+  /** Instant (ms since epoch) from before which an id that is not known has ended before anybody listened. */
+  #since = -Infinity;
   #opening: Promise<void> | undefined;
+  /** Changes whenever the last listener leaves: what was under way then is for nobody. */
+  #run: object | undefined;
 
   constructor(deps: RequestFeedDeps) {
     this.#deps = deps;
@@ -80,6 +104,7 @@ export class RequestFeed {
 
   async #start(): Promise<void> {
     const { clock, signals } = this.#deps;
+    const run = (this.#run = {});
     this.#openedAt = clock.now();
     signals.listener = {
       begun: (start) => {
@@ -92,16 +117,22 @@ export class RequestFeed {
         this.#note(new RequestChange(start.id, row, toEndRow(row, outcome, false)));
       },
     };
-    await this.#read(this.#deepMs);
+    this.#alone = this.#deps.alone();
+    // Nobody else has begun anything so far, and what ends from now on is signalled.
+    this.#since = this.#alone === undefined ? -Infinity : this.#openedAt + 1;
+    await this.#follow(run);
+    if (this.#run !== run) return;
     // What was there before is no change.
     this.#changes.clear();
-    this.#wait();
+    this.#wait(run);
   }
 
   #close(): void {
     this.#deps.signals.listener = undefined;
     for (const timer of [this.#beat, this.#look]) timer?.cancel();
     [this.#beat, this.#look, this.#opening] = [undefined, undefined, undefined];
+    [this.#lookedAt, this.#alone, this.#run] = [undefined, undefined, undefined];
+    this.#looks = 0;
     for (const kept of [this.#open, this.#own, this.#ended, this.#changes]) kept.clear();
   }
 
@@ -129,45 +160,90 @@ export class RequestFeed {
     if (changes.length > 0) for (const listener of this.#listeners) listener(changes);
   }
 
-  #wait(): void {
+  #wait(run: object): void {
     const { clock, onFollowError } = this.#deps;
     this.#look = clock.setTimeout(() => {
-      const isDeep = ++this.#looks % DEEP === 0;
-      this.#read(isDeep ? this.#deepMs : NEAR_MS)
+      this.#follow(run)
         .catch(onFollowError)
         .finally(() => {
-          if (this.#listeners.size > 0) this.#wait();
+          if (this.#run === run) this.#wait(run);
         });
     }, LOOK_MS);
   }
 
-  /** Looks for what began or ended without a signal: in other processes, or by their recovery. */
-  async #read(ms: number): Promise<void> {
-    const { store, clock } = this.#deps;
-    const from = clock.now() - ms;
-    // Before the ends: a call that ends meanwhile is then seen twice instead of never.
-    const starts = await listStarts(store);
-    for await (const { key, value } of readRows<EndRow>(store, REQUESTS, {
-      after: firstKeyAt(from),
-    })) {
-      if (this.#listeners.size === 0) return;
-      this.#note(new RequestChange(String(key[1]), value[0], value));
-    }
-    for (const [id, start] of starts) this.#note(new RequestChange(id, start));
-    await this.#askOld(from, starts);
-    for (const id of this.#ended)
-      if ((idTime(id) ?? 0) < from - this.#deepMs && !starts.has(id)) this.#ended.delete(id);
+  /** Finds what no signal tells, which is nothing while nobody else is on the store. */
+  async #follow(run: object): Promise<void> {
+    const alone = this.#deps.alone();
+    const isAlone = alone !== undefined && alone === this.#alone;
+    await (isAlone ? this.#tidy(run) : this.#read(run));
+    if (this.#run === run) this.#alone = alone;
   }
 
-  /** Asks for those in flight elsewhere that the look does not reach. */
-  async #askOld(from: number, starts: ReadonlyMap<string, StartRow>): Promise<void> {
+  /** Asks for those that were in flight before anybody listened, and forgets what no look may meet. */
+  async #tidy(run: object): Promise<void> {
+    this.#lookedAt = undefined;
+    const looks = this.#looks++;
+    if (looks % TIDY !== 0) return;
+    const { store, clock } = this.#deps;
+    const now = clock.now();
+    const starts = await listStarts(store);
+    if (this.#run !== run) return;
+    for (const [id, start] of starts) this.#note(new RequestChange(id, start));
+    await this.#ask(run, { from: Infinity, starts, most: looks === 0 ? Infinity : MAX_ASKED });
+    if (this.#run === run) this.#forget(now, starts);
+  }
+
+  /** Looks for what began or ended without a signal: in other processes, or by their recovery. */
+  async #read(run: object): Promise<void> {
+    const { store, clock } = this.#deps;
+    const now = clock.now();
+    const [lookedAt, deepMs] = [this.#lookedAt, this.#deepMs];
+    const spans = lookSpans({ now, lookedAt, deepMs }).filter(({ to }) => to > this.#since);
+    const reach = Math.max(spans[0]?.from ?? now, this.#since);
+    // Before the ends: a call that ends meanwhile is then seen twice instead of never.
+    const starts = await listStarts(store);
+    for (const span of spans) await this.#readSpan(run, span);
+    if (this.#run !== run) return;
+    for (const [id, start] of starts) this.#note(new RequestChange(id, start));
+    await this.#ask(run, { from: reach, starts, most: MAX_ASKED });
+    if (this.#run !== run) return;
+    this.#forget(now, starts);
+    this.#lookedAt = now;
+  }
+
+  async #readSpan(run: object, { from, to }: LookSpan): Promise<void> {
+    const after = firstKeyAt(Math.max(from, this.#since));
+    const range = { after, enough: to < Infinity ? SPAN_ROWS : undefined };
+    const end = to < Infinity ? String(firstKeyAt(to)[1]) : undefined;
+    for await (const { key, value } of readRows<EndRow>(this.#deps.store, REQUESTS, range)) {
+      const id = String(key[1]);
+      if (this.#run !== run || (end !== undefined && id >= end)) return;
+      if (!this.#ended.has(id)) this.#note(new RequestChange(id, value[0], value));
+    }
+  }
+
+  /** Those that ended first come first, so that only what goes is walked over. */
+  #forget(now: number, starts: ReadonlyMap<string, StartRow>): void {
+    const before = now - 2 * this.#deepMs;
+    for (const id of this.#ended) {
+      if (starts.has(id)) continue;
+      if ((idTime(id) ?? 0) >= before) return;
+      this.#ended.delete(id);
+    }
+  }
+
+  /** Asks for those in flight elsewhere, from before an instant, that a look does not reach. */
+  async #ask(run: object, { from, starts, most }: Asked): Promise<void> {
     const old = [...this.#open].filter(([id]) => !this.#own.has(id) && (idTime(id) ?? 0) < from);
-    const asked = old.slice(0, MAX_ASKED);
+    const asked = old.slice(0, most);
     const ends = await Promise.all(
       asked.map(async ([id]) => this.#deps.store.get<EndRow>(requestKey(id))),
     );
+    if (this.#run !== run) return;
     for (const [index, [id, start]] of asked.entries()) {
       const end = ends[index]?.value;
+      // A signal was faster.
+      if (this.#own.has(id) || this.#ended.has(id)) continue;
       this.#open.delete(id);
       if (!end) {
         // The next ones come first the next time; what is nowhere is gone.

@@ -27,7 +27,8 @@ const OUTCOME = {
   totalMs: 5,
 } as const;
 
-function setup() {
+function setup(mark?: string) {
+  let alone = mark;
   const clock = createFakeClock();
   const memory = openMemoryStore(clock);
   let reads = 0;
@@ -43,6 +44,7 @@ function setup() {
     clock,
     signals,
     requestTimeoutMs: 30_000,
+    alone: () => alone,
     onFollowError: (error) => {
       throw error;
     },
@@ -73,6 +75,8 @@ function setup() {
     begin,
     beats,
     reads: () => reads,
+    /** Undefined: others come. */
+    setAlone: (next: string | undefined) => void (alone = next),
     async listen() {
       const leave = await feed.listen(told);
       onTestFinished(leave);
@@ -94,10 +98,12 @@ function setup() {
           : [{ type: 'put', key, value }],
       );
     },
-    async look() {
-      clock.advance(1_000);
-      for (let turn = 0; turn < 50; turn++) await Promise.resolve();
-      clock.advance(100);
+    async look(times = 1) {
+      for (let time = 0; time < times; time++) {
+        clock.advance(1_000);
+        for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+        clock.advance(100);
+      }
     },
   };
 }
@@ -151,4 +157,97 @@ it('finds what other processes did, and tells nothing of what was before', async
   await elsewhere(long, true);
   await look();
   expect(beats.flat()).toEqual([`${short.id} ended`, `${long.id} ended`]);
+});
+
+it('finds a call of others whose id was old before it began', async () => {
+  const { clock, listen, begin, beats, elsewhere, look } = setup();
+  await listen();
+  const late = begin();
+  for (let second = 0; second < 20; second++) await look();
+  await elsewhere({ ...late, at: clock.now() }, true);
+  await look(10);
+  expect(beats.flat()).toEqual([`${late.id} ended`]);
+  await look(60);
+  expect(beats.flat()).toHaveLength(1);
+});
+
+it('asks the store for nothing while nobody else is on it', async () => {
+  const { signals, listen, begin, end, beats, look, reads } = setup('1');
+  await listen();
+  const before = reads();
+  const [one, open] = [begin(), begin()];
+  signals.listener?.begun(one);
+  end(one);
+  signals.listener?.begun(open);
+  await look(9);
+  expect(beats).toEqual([[`${one.id} ended`, `${open.id} begun`]]);
+  expect(reads()).toBe(before);
+});
+
+it('tells each call once when others come, and when they have gone', async () => {
+  const { signals, listen, begin, end, beats, elsewhere, look, setAlone, reads } = setup('1');
+  const old = begin();
+  await elsewhere(old, true);
+  await listen();
+  const own = begin();
+  signals.listener?.begun(own);
+  end(own);
+  await elsewhere(own, true);
+  await look(2);
+  const body = begin();
+  await look(8);
+  setAlone(undefined);
+  await elsewhere(body, true);
+  await look();
+  const told = [`${own.id} ended`, `${body.id} ended`];
+  expect(beats.flat()).toEqual(told);
+  const last = begin();
+  await elsewhere(last, true);
+  setAlone('2');
+  await look();
+  expect(beats.flat()).toEqual([...told, `${last.id} ended`]);
+  const before = reads();
+  await look(5);
+  expect(reads()).toBe(before);
+  // Others came and went between two looks.
+  const quick = begin();
+  await elsewhere(quick, true);
+  setAlone('3');
+  await look(40);
+  expect(beats.flat()).toEqual([...told, `${last.id} ended`, `${quick.id} ended`]);
+});
+
+it('knows at once which of the calls that share a row are still in flight', async () => {
+  const { store, feed, begin, listen, beats, end, look } = setup('1');
+  const [over, open] = [begin(), begin()];
+  const flight = [over, open].map((start) => [start.id, toStartRow(start)]);
+  const record = toEndRow(
+    toStartRow(over),
+    { ...OUTCOME, attempts: [], losses: [], totalMs: -60_000 },
+    false,
+  );
+  await store.commit([
+    { type: 'put', key: flightKey(over.id, 1), value: flight },
+    { type: 'put', key: requestKey(over.id), value: record },
+  ]);
+  await listen();
+  expect(feed.inFlight().map(({ id }) => id)).toEqual([open.id]);
+  end(open);
+  await look(40);
+  expect(beats.flat()).toEqual([`${open.id} ended`]);
+  expect(feed.inFlight()).toEqual([]);
+});
+
+it('stops for good although the last listener leaves in the middle of a look', async () => {
+  const { clock, feed, reads } = setup();
+  const listening = feed.listen(() => undefined);
+  const again = feed.listen(() => undefined);
+  for (const leave of await Promise.all([listening, again])) {
+    clock.advance(1_000);
+    leave();
+  }
+  for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+  const before = reads();
+  clock.advance(60_000);
+  expect([reads(), clock.pending]).toEqual([before, 0]);
 });
