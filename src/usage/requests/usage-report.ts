@@ -6,15 +6,18 @@ import type { Days } from '../sums/day-digests.ts';
 import { FOLDED, FOLDED_VALUE, PARTS, toPartPlace } from '../sums/parts.ts';
 import type { Part } from '../sums/parts.ts';
 import { readDaySums } from '../sums/read-day-sums.ts';
+import type { DaySum } from '../sums/read-day-sums.ts';
 import { readAllParts, readPartsOn, readValues } from '../sums/read-parts.ts';
 import { readTotals, valueOf } from '../sums/read-totals.ts';
 import { toUsageRecord } from './request-record.ts';
 import type { UsageRecord } from './request-record.ts';
+import { UsageGroups, withOther } from './usage-groups.ts';
+import type { Members } from './usage-groups.ts';
 
 /** Rows before the sums of the classes of use: requests, errors, estimated, cost. */
 const CLASSES = 4;
-/** Place of the cost in the sums. */
-const COST = 3;
+/** Place of the sums in an entry of a digest. */
+const ENTRY_SUMS = 2;
 /** Place of the sum of the calls of unknown price, behind the classes; older rows end before. */
 const UNPRICED = 12;
 /** Behind all days. */
@@ -66,36 +69,6 @@ export interface UsageReportRow extends Partial<Record<UsageGroup, string | null
   cost: string | null;
 }
 
-type Members = Record<string, string | null>;
-
-interface Group {
-  readonly name: string;
-  readonly members: Members;
-  readonly sums: number[];
-}
-
-/** Sums by their members. */
-class Groups {
-  readonly #groups = new Map<string, Group>();
-
-  add(members: Members, amounts: readonly number[]): void {
-    let name = '';
-    // Groups without a value come last.
-    for (const value of Object.values(members)) name += `${value ?? '\uffff'}\0`;
-    let group = this.#groups.get(name);
-    if (!group) this.#groups.set(name, (group = { name, members, sums: [] }));
-    const { sums } = group;
-    for (let at = 0; at < amounts.length; at++) sums[at] = (sums[at] ?? 0) + (amounts[at] ?? 0);
-  }
-
-  /** Groups in no order; none where nothing is left. */
-  list(): Group[] {
-    return [...this.#groups.values()].filter(({ sums }) => sums.some((amount) => amount !== 0));
-  }
-}
-
-const byName = (one: Group, other: Group): number => (one.name < other.name ? -1 : 1);
-
 /**
  * Reports usage and costs by dimension, from sums alone; the rows add up to the total. A request counts
  * on the UTC day that it began. Rejects with `StoreError`.
@@ -108,7 +81,7 @@ export async function usageReport(
   const part =
     conversations === undefined ? PARTS.find((one) => groupBy.includes(one)) : 'conversation';
   const groups = part ? await partGroups(store, query, part) : await totalGroups(store, query);
-  const told = withOther(groups.list(), groupBy.at(-1), limit);
+  const told = withOther(groups.list(), groupBy, limit);
   return told.map(({ members, sums }) => toReportRow(members, sums));
 }
 
@@ -120,35 +93,30 @@ function daysOf({ from, to }: UsageQuery): Days {
   };
 }
 
-async function totalGroups(store: Store, query: UsageQuery): Promise<Groups> {
+async function totalGroups(store: Store, query: UsageQuery): Promise<UsageGroups> {
   const { groupBy = [], organization } = query;
   const dimensions = groupBy.filter((group) => group !== 'organization' && group !== 'day');
   const [dimension] = dimensions;
   const days = daysOf(query);
-  const groups = new Groups();
-  const add = (row: Members, sums: readonly number[]): void =>
-    groups.add(membersOf(row, groupBy), sums);
+  const groups = new UsageGroups(groupBy);
   let counted: readonly Days[] = [days];
   if (dimensions.length <= 1) {
-    const { sums, rest } = await readDaySums(store, { ...days, dimension });
-    counted = rest;
-    for (const { value, amounts, ...place } of sums) {
-      if (organization !== undefined && place.organization !== organization) continue;
-      add(dimension === undefined ? place : { ...place, [dimension]: value }, amounts);
-    }
+    const digested = await readDaySums(store, { ...days, dimension });
+    counted = digested.rest;
+    for (const day of digested.days) addEntries(groups, day, { organization, dimension });
   }
   const withFacets = dimensions.some((group) => group !== 'key' && group !== 'model');
   for (const part of counted)
     for (const total of await readTotals(store, { ...part, organization, withFacets })) {
       const { organization: owner, day, sums } = total;
       const values = dimensions.map((group) => [group, valueOf(total, group) ?? null]);
-      add({ organization: owner, day, ...Object.fromEntries(values) }, sums);
+      groups.add({ organization: owner, day, ...Object.fromEntries(values) }, sums);
     }
   return groups;
 }
 
 /** The sums by value of a dimension, and the rest of the total: that of requests without a value. */
-async function partGroups(store: Store, query: UsageQuery, part: Part): Promise<Groups> {
+async function partGroups(store: Store, query: UsageQuery, part: Part): Promise<UsageGroups> {
   for (let attempt = 1; ; attempt++) {
     const before = await store.get(FOLDED);
     const groups = await readParts(store, query, part);
@@ -158,13 +126,12 @@ async function partGroups(store: Store, query: UsageQuery, part: Part): Promise<
   }
 }
 
-async function readParts(store: Store, query: UsageQuery, part: Part): Promise<Groups> {
+async function readParts(store: Store, query: UsageQuery, part: Part): Promise<UsageGroups> {
   const { groupBy = [], organization, conversations } = query;
   const days = daysOf(query);
-  const groups = new Groups();
+  const groups = new UsageGroups(groupBy);
   const add = (row: Members, sums: readonly number[]): void => {
-    if (organization !== undefined && row['organization'] !== organization) return;
-    groups.add(membersOf(row, groupBy), sums);
+    if (organization === undefined || row['organization'] === organization) groups.add(row, sums);
   };
   const addRows = (rows: readonly Entry<number[]>[], isApart: boolean): void => {
     for (const { key, value } of rows) {
@@ -183,13 +150,12 @@ async function readParts(store: Store, query: UsageQuery, part: Part): Promise<G
     addRows(await readValues(store, part, { organization, values: conversations }), false);
     return groups;
   }
-  const { sums, rest, isEntered } = await readDaySums(store, { ...days, dimension: part });
-  for (const { organization: owner, day, value, amounts } of sums)
-    add({ organization: owner, day, [part]: value === null ? null : toShown(value) }, amounts);
-  for (const range of rest) {
+  const digested = await readDaySums(store, { ...days, dimension: part });
+  for (const day of digested.days) addEntries(groups, day, { organization, dimension: part });
+  for (const range of digested.rest) {
     const some = { ...range, organization };
     addRows(
-      isEntered ? await readPartsOn(store, part, some) : await readAllParts(store, part),
+      digested.isEntered ? await readPartsOn(store, part, some) : await readAllParts(store, part),
       true,
     );
     // Read last: what is counted meanwhile is in the total at least.
@@ -201,26 +167,22 @@ async function readParts(store: Store, query: UsageQuery, part: Part): Promise<G
 
 const toShown = (value: string): string => (value === FOLDED_VALUE ? OTHER : value);
 
-const membersOf = (row: Members, groupBy: readonly UsageGroup[]): Members =>
-  Object.fromEntries(groupBy.map((group) => [group, row[group] ?? null]));
-
-/** The groups that cost most in their order, and one for the rest, or for the rest of each day. */
-function withOther(
-  found: readonly Group[],
-  group: UsageGroup | undefined,
-  limit = Infinity,
-): Group[] {
-  if (found.length <= limit || group === undefined) return found.toSorted(byName);
-  const ranked = found.toSorted(
-    (one, other) => (other.sums[COST] ?? 0) - (one.sums[COST] ?? 0) || byName(one, other),
-  );
-  const kept = ranked.slice(0, Math.max(0, limit - 1));
-  const rest = new Groups();
-  const toRest = ([name, value]: [string, string | null]): [string, string | null] =>
-    name === group ? [name, OTHER] : [name, name === 'day' ? value : null];
-  for (const { members, sums } of ranked.slice(kept.length))
-    rest.add(Object.fromEntries(Object.entries(members).map(toRest)), sums);
-  return [...kept.toSorted(byName), ...rest.list().toSorted(byName)];
+/** Adds the entries of a day that is over. */
+function addEntries(
+  groups: UsageGroups,
+  { day, entries, isParted }: DaySum,
+  { organization, dimension }: Pick<UsageQuery, 'organization'> & { dimension: string | undefined },
+): void {
+  const isOfParts = PARTS.some((part) => part === dimension);
+  const row: Members = { day };
+  for (const entry of entries) {
+    const [owner, value] = [entry[0], isParted ? entry[1] : null];
+    if (organization !== undefined && owner !== organization) continue;
+    row['organization'] = owner;
+    if (dimension !== undefined)
+      row[dimension] = isOfParts && value !== null ? toShown(value) : value;
+    groups.add(row, entry, ENTRY_SUMS);
+  }
 }
 
 function toReportRow(members: Members, sums: readonly number[]): UsageReportRow {

@@ -1,17 +1,18 @@
 import type { Store } from '../../store/store.ts';
 import { ALL, DIGESTED, readDigests, readLate } from './day-digests.ts';
-import type { Days, Digest } from './day-digests.ts';
+import type { Days, Digest, DigestEntry } from './day-digests.ts';
 
-/** Sums of one day and organization by one value of a dimension; null for none, and without a dimension. */
+/** Sums of one day by organization and value of a dimension. */
 export interface DaySum {
-  readonly organization: string;
   readonly day: string;
-  readonly value: string | null;
-  readonly amounts: readonly number[];
+  /** As they are stored: there are tens of thousands in a month. */
+  readonly entries: readonly DigestEntry[];
+  /** False: the entries have no value of the dimension. */
+  readonly isParted: boolean;
 }
 
 export interface DaySums {
-  readonly sums: readonly DaySum[];
+  readonly days: readonly DaySum[];
   /** Days whose sums have to be read as they are counted. */
   readonly rest: readonly Days[];
   /** True once the values of long dimensions can be found by their day. */
@@ -31,14 +32,17 @@ export async function readDaySums(store: Store, query: DaySumsQuery): Promise<Da
   // Read first: what is summed meanwhile is read as it was counted.
   const until = (await store.get<string>(DIGESTED))?.value ?? '';
   const isEntered = until !== '';
-  if (until <= first) return { sums: [], rest: [{ first, last }], isEntered };
+  if (until <= first) return { days: [], rest: [{ first, last }], isEntered };
   const before = new Date(Date.parse(until) - DAY_MS).toISOString().slice(0, 10);
   const past = { first, last: last < before ? last : before };
-  const late = await readLate(store, past);
-  const all = await readDigests(store, ALL, past);
-  const own = dimension === undefined ? undefined : await readDigests(store, dimension, past);
+  // In any order: a digest that goes with a mark was right when the mark was.
+  const [late, all, own] = await Promise.all([
+    readLate(store, past),
+    readDigests(store, ALL, past),
+    dimension === undefined ? undefined : readDigests(store, dimension, past),
+  ]);
   const rest: Days[] = last < until ? [] : [{ first: until, last }];
-  const sums: DaySum[] = [];
+  const days: DaySum[] = [];
   for (const day of new Set([...late.keys(), ...all.keys()])) {
     const mark = late.get(day) ?? null;
     const isSound = (digest: Digest | undefined): digest is Digest =>
@@ -47,13 +51,7 @@ export async function readDaySums(store: Store, query: DaySumsQuery): Promise<Da
     const parted = own?.get(day);
     if (!isSound(whole) || (parted && !isSound(parted))) rest.push({ first: day, last: day });
     // A dimension without a digest has no value on that day.
-    else sums.push(...toSums(day, parted ?? whole, parted !== undefined));
+    else days.push({ day, entries: (parted ?? whole).entries, isParted: parted !== undefined });
   }
-  return { sums, rest, isEntered };
-}
-
-function toSums(day: string, { entries }: Digest, isParted: boolean): DaySum[] {
-  return entries.map(([organization, value, ...amounts]) => {
-    return { organization, day, value: isParted ? value : null, amounts };
-  });
+  return { days, rest, isEntered };
 }
