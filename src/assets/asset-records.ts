@@ -34,7 +34,7 @@ export interface AssetRecords {
   /** Durable when it resolves. @param ops of the same commit; throws `conflict` where one does not hold */
   add(record: AssetRecord, ops: readonly Op[], commit: Store['commit']): Promise<void>;
   find(organization: string, externalId: string): Promise<AssetRecord | undefined>;
-  /** Whoever has it; for bearers of a link that the gateway signed. */
+  /** Finds it in any organization, for bearers of a link that the gateway signed. */
   findHeld(externalId: string): Promise<AssetRecord | undefined>;
 }
 

@@ -1,7 +1,7 @@
 /** Kind of who acts: a key, a person who signed in, the configuration file, or the gateway itself. */
 export type ActorKind = 'key' | 'person' | 'file' | 'gateway';
 
-/** Who acts, and from where. */
+/** Actor of a change, and the address that it came from. */
 export interface Origin {
   readonly actor: {
     readonly kind: ActorKind;

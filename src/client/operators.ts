@@ -31,7 +31,7 @@ export interface PriceListView {
   in_use: 'shipped' | 'kept';
   /** Version of the package that comes with the gateway. */
   shipped_version: string;
-  /** Of the kept list; null: the shipped one is used. As all that follow. */
+  /** Hash of the kept list; null, here and in all members below: the shipped list is used. */
   sha256: string | null;
   from: string | null;
   /** RFC 3339. */

@@ -16,7 +16,7 @@ export const USES = {
     'making and changing keys with their roles, budgets, organizations and the configuration as a whole',
 } as const;
 
-/** What a call does. */
+/** Purpose of a call. */
 export type Use = keyof typeof USES;
 
 const ALLOWED: Readonly<Record<Role, ReadonlySet<Use>>> = {

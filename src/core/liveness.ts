@@ -5,7 +5,7 @@ export interface ProcessPlace {
   /** The machine since its start, and the space in which `pid` counts. */
   readonly host: string;
   readonly pid: number;
-  /** When it was started, in ticks of the host; a pid comes back, this with it does not. */
+  /** Start in ticks of the host; a pid alone may be given to another process. */
   readonly started: string;
 }
 

@@ -53,7 +53,7 @@ function keyOf(organization: string, name: string): Key {
   return ['affinity', organization, digestOf(name)];
 }
 
-/** That somebody was given the name. */
+/** Mark of a name that was given to somebody. */
 function ownedKey(name: string): Key {
   return ['affinity-owned', digestOf(name)];
 }

@@ -40,7 +40,7 @@ export class CatalogIndex {
   readonly #users = new Map<string, Set<string>>();
   /** Versions change with every update, so ids and versions tell two states apart. */
   readonly #contents = new ContentSum();
-  /** What providers list, by their ids and by name. */
+  /** Listed models of the providers, by their ids and by name. */
   readonly #lists = new Map<string, ReadonlyMap<string, ListedModel>>();
   #named = SnapshotMap.empty<Model>();
   /** Declared names that are switched off. */

@@ -2,7 +2,7 @@ import type { Clock } from '../core/time/clock.ts';
 import { isFromAhead, timeLeft, toDeadline } from '../core/time/deadline.ts';
 import type { Route } from './catalog.ts';
 
-/** Why a candidate was left, as far as its health is concerned. */
+/** Reason why a candidate was left, as far as its health is concerned. */
 export type FaultKind =
   /** 5xx, lost connection, timeout, unreadable answer: counted, trips the breaker. */
   | 'server'

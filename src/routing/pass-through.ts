@@ -7,7 +7,7 @@ import type { AccountRecord, CatalogDefaults } from './resolve-model.ts';
 
 export interface PassThroughOptions {
   readonly open: readonly (AccountRecord & { models: readonly string[] })[];
-  /** What providers list, by their ids and by name. */
+  /** Listed models of the providers, by their ids and by name. */
   readonly lists: ReadonlyMap<string, ReadonlyMap<string, ListedModel>>;
   readonly rules: NameRules;
   readonly defaults: CatalogDefaults;

@@ -168,7 +168,7 @@ export function toModel(
   };
 }
 
-/** What the vendor of a route publishes of the model. */
+/** Facts that the vendor of a route publishes of the model. */
 function published(
   route: Route | undefined,
   { prices }: CatalogDefaults,

@@ -87,7 +87,7 @@ function toTokenPrices(record: TokenPricesRecord): TokenPrices {
   return found;
 }
 
-/** What is not said is null; where nothing is, the price is unknown. */
+/** Shows a price; members without a value are null, and without any the price is unknown. */
 export function toPricingView(pricing: Pricing): PricingView {
   const shown = (names: Readonly<Record<string, Exclude<keyof Pricing, 'tiers'>>>, times: number) =>
     Object.entries(names).map(([name, member]) => {

@@ -16,7 +16,7 @@ export interface ExpiryChange extends Expiring {
   readonly before: number;
 }
 
-/** When rows of a database expire. Rejections are `StoreError`s. */
+/** Index of the rows of a database by their expiry. Rejections are `StoreError`s. */
 export interface RemoteExpiries {
   /** Rows that expire at `from` or later, in order of their expiry. */
   list(page: ExpiringPage): Promise<readonly Expiring[]>;

@@ -7,7 +7,7 @@ import type { Pricing } from '../usage/usage.ts';
 export interface TaskRecord {
   readonly id: string;
   readonly payer: PayingKey;
-  /** That of the call which created it; absent: nothing is known. */
+  /** Origin of the call that created it; absent: unknown. */
   readonly origin?: RequestOrigin | undefined;
   /** Creation, in milliseconds since epoch. */
   readonly at: number;

@@ -89,7 +89,7 @@ export const CODING_TOOLS: readonly Tool[] = [
     install: 'npm install -g @google/gemini-cli',
     recipe({ server, key, model }) {
       const env = { GOOGLE_GEMINI_BASE_URL: server, GEMINI_API_KEY: key, GEMINI_MODEL: model };
-      // Where an address is set and nothing says so, it signs in at its vendor.
+      // Without this the tool signs in at its vendor, even with an address set.
       const content = { security: { auth: { selectedType: 'gemini-api-key' } } };
       return {
         env,

@@ -3,7 +3,7 @@ import type { Style } from '../output/style.ts';
 import { mergeContent } from './merge-content.ts';
 import type { Tool, ToolFile, ToolRecipe } from './tool.ts';
 
-/** What there is to paste, and the commands that do the same. */
+/** Lines to paste for a tool, and the commands that do the same. */
 export function renderRecipe(tool: Tool, recipe: ToolRecipe, style: Style): string {
   const { env, files = [], steps = [] } = recipe;
   const parts = [

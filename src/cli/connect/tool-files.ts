@@ -21,7 +21,7 @@ import type { ToolFile } from './tool.ts';
 
 type Place = Pick<CliIo, 'env' | 'cwd'>;
 
-/** How a file was before it was written. */
+/** File that was written, and its copy from before. */
 interface Written {
   readonly file: string;
   /** Copy of the file as it was; null: there was none. */
@@ -30,7 +30,7 @@ interface Written {
   readonly written: string;
 }
 
-/** Where a tool reads its file. Throws `no_home` (exit 1) where the user has none. */
+/** Finds the path of a file that a tool reads. Throws `no_home` (exit 1) for a user without a home. */
 export function findToolFile(
   { path, isHere = false, movedBy }: ToolFile,
   { env, cwd }: Place,

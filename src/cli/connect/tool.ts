@@ -1,4 +1,4 @@
-/** Where a tool finds the gateway, and what it may ask for. */
+/** Address, key and models that a tool is given. */
 export interface ToolSetup {
   /** Address of the gateway without a slash at its end. */
   readonly server: string;
@@ -29,7 +29,7 @@ export interface ToolFile {
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
 
-/** What makes one tool use the gateway. */
+/** Settings that make one tool use the gateway. */
 export interface ToolRecipe {
   /** Environment variables that suffice to start the tool with. */
   readonly env?: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export interface ToolRecipe {
   };
   /** Arguments that the tool needs beside its environment or its file. */
   readonly args?: readonly string[];
-  /** What is done by hand, one line each. */
+  /** Steps done by hand, one line each. */
   readonly steps?: readonly string[];
 }
 
@@ -50,13 +50,13 @@ export interface Tool {
   /** The word behind `gateway connect`. */
   readonly name: string;
   readonly title: string;
-  /** What it is, in a few words. */
+  /** Description in a few words. */
   readonly summary: string;
   /** Protocol that it speaks with the gateway. */
   readonly protocol: 'chat' | 'messages' | 'responses' | 'generate-content';
   /** Program that `--run` starts; absent for tools that are not started from a terminal. */
   readonly program?: string;
-  /** How the program is installed. */
+  /** Command that installs the program. */
   readonly install?: string;
   recipe(setup: ToolSetup): ToolRecipe;
 }

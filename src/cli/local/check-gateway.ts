@@ -14,10 +14,10 @@ import { checkSchedules } from './check-schedules.ts';
 const TIMEOUT_MS = 2_000;
 const NAME = 'gateway';
 
-/** What answers at an address: the gateway that the key belongs to, somebody else, or nobody. */
+/** Answerer at an address: the gateway that the key belongs to, another server, or nobody. */
 type Answerer = 'ours' | 'stranger' | 'nobody';
 
-/** What was found of the gateway. */
+/** Findings about the gateway. */
 export interface CheckedGateway {
   readonly findings: readonly Finding[];
   /** Address of the gateway where the own one answers. */
@@ -47,7 +47,7 @@ export async function checkGateway(
   const findings = findingsOf(answerer, connection, isDeclared);
   if (answerer === 'ours')
     findings.push(...(await checkSchedules({ baseUrl: server, dataDir }, context)));
-  // Whoever answers there is told of above.
+  // A server that answers there was reported above.
   if (!isDeclared || answerer === 'nobody')
     findings.push(await checkPort(listen.host, listen.port));
   return { findings, ...(answerer === 'ours' && { baseUrl: server }) };

@@ -6,7 +6,7 @@ export const texts: Shape = { type: 'array', items: text };
 export const number: Shape = { type: 'number' };
 export const count: Shape = { type: 'integer', minimum: 0 };
 export const flag: Shape = { type: 'boolean' };
-/** Whatever the server or another standard says it is. */
+/** Value that the server or another standard describes. */
 export const anything: Shape = {};
 
 export function list(items: Shape): Shape {

@@ -35,7 +35,7 @@ const UNKNOWN_FIELDS = {
   description: 'How to treat an unknown field',
 } as const satisfies FlagSpec;
 
-/** What to do about objects that differ in more than their fields. */
+/** Flags for objects that differ in more than their fields. */
 export const CHOICE = [
   {
     name: 'prune',
@@ -56,7 +56,7 @@ export const CHOICE = [
   },
 ] as const satisfies readonly FlagSpec[];
 
-/** Which of the declared objects. */
+/** Flags that select among the declared objects. */
 export const SELECT = [
   {
     name: 'only',

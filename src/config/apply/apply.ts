@@ -31,7 +31,7 @@ export interface ApplyReport {
   readonly notRun: readonly ApplyOutcome[];
   /** Values of keys that the server made up; they cannot be had again. */
   readonly issued: readonly { readonly identity: string; readonly value: string }[];
-  /** Why the inventory of the namespace does not say so yet; the next apply writes it. */
+  /** Reason why the inventory of the namespace was not written; the next apply writes it. */
   readonly unrecorded?: string;
 }
 

@@ -67,7 +67,7 @@ export async function deploy<P extends Planned, W = never>(
     owner,
     client,
     secrets,
-    // Whatever is written, is compared with what is there by then.
+    // An apply that writes reads the objects again, for the plan may have waited for its approval.
     actual: isEmpty ? actual : undefined,
     ...(onOutcome && { onOutcome }),
   });

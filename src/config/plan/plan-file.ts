@@ -49,7 +49,7 @@ const planFile = z.looseObject({
   }),
 });
 
-/** Why a saved plan cannot be applied; nothing was written. */
+/** Reason why a saved plan cannot be applied; nothing was written. */
 export class PlanFileError extends Error {
   override readonly name = 'PlanFileError';
   /** Next step that makes a plan which can be applied. */

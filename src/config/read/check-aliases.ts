@@ -34,8 +34,8 @@ export function checkAliases(tree: Tree, places: Places): Diagnostic[] {
 }
 
 /**
- * Why a name leads to no model; undefined where it does, or where only the server can know. An alias
- * counts as a model where `viaAlias`.
+ * Makes the check of a name, which tells the problem of one that leads to no model; undefined where it
+ * leads to one, and where only the server can know. An alias counts as a model where `viaAlias`.
  */
 export function createModelCheck(
   tree: Tree,

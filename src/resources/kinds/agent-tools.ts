@@ -159,7 +159,7 @@ export const agentMcpServer = once(() =>
   ]),
 );
 
-/** Whoever sees the Agent would see them; a Credential carries them. */
+/** Finds a user or password in an address: all readers of the Agent would see it; a Credential hides it. */
 function hasUser(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { username, password } = new URL(url);

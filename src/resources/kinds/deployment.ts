@@ -28,7 +28,7 @@ export const CHAT_WEBHOOK = 'notification_settings';
 const MAX_EVENT_BYTES = 512 * 1024;
 const UPCOMING = 5;
 
-/** Why a Schedule does not fire by itself. */
+/** Reason why a Schedule does not fire by itself. */
 export type Paused = { type: 'manual' } | { type: 'error'; error: { type: string } };
 
 /** An Agent with its first messages, run by a clock or by hand (contract: Schedules). */
@@ -217,7 +217,7 @@ function archive({ stored, now }: ActionInput): ActionOutcome | undefined {
   return isArchived(stored) ? undefined : { state: { archived_at: now, next_due_at: null } };
 }
 
-/** Whoever adds a run rewrites the row of its Schedule too, so none comes between look and commit. */
+/** Refuses while a run waits. None slips in before the commit: adding one rewrites the Schedule's row. */
 async function refusePending({ id }: Stored, { store }: Lookup): Promise<[]> {
   const [pending] = await store.list({ prefix: pendingRunPrefix(id), limit: 1 });
   if (!pending) return [];

@@ -103,7 +103,7 @@ export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDe
     return undefined;
   };
 
-  /** Of the key itself without a hash. */
+  /** Finds the state of a key by the hash it was met with; without a hash, of the key itself. */
   const stateBy = (known: Known | undefined, hash: string | undefined): KeyState => {
     if (!known || hash === undefined || hash === known.values.hash) return stateOf(known, clock);
     const { former } = known.values;
@@ -180,7 +180,7 @@ class KeyList {
       this.#byId.delete(id);
       for (const hash of hashes(listed.stored)) this.#byHash.delete(hash);
     }
-    // Whoever remembers it must see the change.
+    // Changed in place, so that callers which remember it see the change.
     listed.stored = stored;
     for (const hash of hashes(stored)) this.#byHash.set(hash, listed);
   }

@@ -100,7 +100,7 @@ const tls = z.object({
 
 const betas = z.array(z.string().min(1).max(128)).max(64).default([]);
 
-/** What it speaks, and what is changed on the way to it. */
+/** Fields about its protocols, and about what is changed on the way to it. */
 const wireFields = () => ({
   protocols: z
     .partialRecord(

@@ -33,7 +33,7 @@ export function dueOps(before: Stored | undefined, next: Stored | undefined): Op
   return ops;
 }
 
-/** When it fires next, in milliseconds since epoch. */
+/** Instant of its next firing, in milliseconds since epoch. */
 function dueAt({ state }: Stored): number | undefined {
   const { next_due_at: at } = state;
   return typeof at === 'number' ? at : undefined;
@@ -61,7 +61,7 @@ export function claimedOf({ last_slot: last, unclaimed }: State): Claimed {
 }
 
 /**
- * When a Schedule fires next; null: never. An instant that was claimed does not come again, also when
+ * Finds when a Schedule fires next; null: never. A claimed instant does not come again, also when
  * the clock was set back; one that a clock only passed over while it was ahead does.
  */
 export function firstDue(

@@ -316,7 +316,7 @@ export class Repository {
     ];
     ops.push(...((await also?.(next, ops)) ?? []));
     const moved = changedUnique(definition, before, next);
-    // As with a removal, nothing may come to refer to the former name meanwhile.
+    // Nothing may come to refer to the former name meanwhile, as with a removal.
     const heldEpoch = moved.includes('name') ? epoch : undefined;
     const note = toAuditNote(definition, { before, next, action, by });
     const conflict = await this.rows.commit(ops, { note, heldEpoch });

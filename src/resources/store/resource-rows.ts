@@ -27,7 +27,7 @@ const GROWTH = 8;
 const SMALL_PAGE = 256 * 1024;
 
 export interface Scope {
-  /** Who asks, and from where. Default: the gateway itself. */
+  /** Caller and its address. Default: the gateway itself. */
   by?: Origin | undefined;
   /** Owner of organization-scoped resources; null for callers that see all organizations. */
   organization: string | null;

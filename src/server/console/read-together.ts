@@ -37,7 +37,7 @@ export function createReadTogether(
     const handler = shield(route, methods.GET, options);
     return [{ route, open, pattern: toPattern(path), handler }];
   });
-  // As the router has it: a path that is told whole goes before one with open segments.
+  // Literal paths come before those with open segments, as in the router.
   places.sort((a, b) => a.open - b.open);
   const answer = async (exchange: HttpExchange, target: string): Promise<Buffer> => {
     const [path = ''] = target.split('?');

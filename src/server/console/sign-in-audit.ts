@@ -15,7 +15,7 @@ export interface SignInAuditDeps {
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** Whoever signs in or out; without an organization where the key is over already. */
+/** Person who signs in or out; without an organization where the key has ended already. */
 export interface Signing {
   readonly principal: Pick<Principal, 'keyId' | 'keyName'> & { organizationId?: string };
   readonly by?: SignInWay;
@@ -58,7 +58,7 @@ export function createSignInAudit({ audit, clock }: SignInAuditDeps): SignInAudi
           changes: by ? [{ path: 'by', old: null, new: by }] : [],
         }),
     async refused(exchange, by, refusal) {
-      // Whoever is over the rate was not looked at.
+      // A refusal for the rate says nothing of the key.
       if (!(refusal instanceof GatewayError) || ![401, 403].includes(refusal.status)) return;
       if (!mayNote()) {
         left++;

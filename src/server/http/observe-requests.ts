@@ -12,7 +12,7 @@ export type RequestObserver = (start: ObservedStart, outcome: RequestOutcome) =>
 
 export interface Observation {
   readonly observers: readonly RequestObserver[];
-  /** Whose listener is told what begins. */
+  /** Signals whose listener hears of every request that begins. */
   readonly signals: RequestSignals;
   /** Hears of the budgets that calls do not fit into. */
   onExceeded(budget: Budget, start: RequestStart): void;

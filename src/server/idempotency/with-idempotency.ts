@@ -84,7 +84,7 @@ function protect(handler: Handler, envelope: Envelope, deps: IdempotencyDeps): H
     if (named === undefined) return handler(exchange);
     const key = readKey(carriers, exchange.request.headers, exchange.search);
     const principal = key === undefined ? undefined : await deps.lookup(key);
-    // Whoever is nobody is told so by the handler, in its own order.
+    // The handler refuses unknown callers, after its own earlier checks.
     if (typeof principal !== 'object') return handler(exchange);
     const { request, fingerprint } = await readNamed(exchange, principal, deps);
     const place = placeOf(principal, exchange, named(fingerprint));

@@ -19,7 +19,7 @@ export interface TokensDeps extends Omit<TokenLookupDeps, 'read' | 'onError'> {
 /** Form of a signed token in its compact form (RFC 7515, 7.1): its header begins with `{"`. */
 const TOKEN = /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/;
 const MAX_TOKEN_LENGTH = 8_192;
-/** As keys, tokens are refused everywhere so soon after their subject was revoked. */
+/** Longest delay, as with keys, until tokens of a revoked subject are refused everywhere. */
 const MAX_AGE_MS = 1_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1024 * 1024;

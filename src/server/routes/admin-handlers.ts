@@ -61,7 +61,7 @@ export function adminKindHandlers(deps: AdminDeps): Readonly<Record<string, Hand
       if (isWrite) await writes.enter();
       const by = originOf(exchange, principal);
       const reply = await handle({ ...request, organization, platform: true, by });
-      // Whoever changes something and calls at once meets the change. What was written is written.
+      // A call right after the change must meet it. The write itself has succeeded whatever comes here.
       if (isWrite) await deps.catchUp().catch(() => undefined);
       return { ...reply };
     });

@@ -9,7 +9,7 @@ export interface Condition {
   readonly draining: boolean;
   /** Changes with the served configuration. */
   readonly configuration: string;
-  /** Why the last reload was refused; the former configuration serves on. */
+  /** Reason why the last reload was refused; the former configuration serves on. */
   readonly reloadError: string | null;
 }
 

@@ -34,7 +34,7 @@ export interface UsageForecast {
 export interface UsageAnswer {
   readonly data: readonly UsageReportRow[];
   readonly next_page: null;
-  /** Whatever `group_by` takes here, the labels and tags that use is summed by among it. */
+  /** Values that `group_by` takes here, with the labels and tags that use is summed by. */
   readonly dimensions: readonly UsageGroup[];
   /** Null unless the month is asked for that is running. */
   readonly forecast: UsageForecast | null;

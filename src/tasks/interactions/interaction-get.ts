@@ -52,7 +52,7 @@ async function show(
   const kept = record.kept && toNamed(record, Buffer.from(record.kept.body));
   // Nothing will change in it and nothing is missing: its provider has no more to say.
   if (kept && record.kept?.form === 'whole' && question.query === undefined) return kept;
-  // Of an account that is gone there is nothing more to be had than what was kept.
+  // A removed account answers no more, so that the kept copy is all there is.
   if (kept && !tasks.routeOf(record)) return kept;
   const { seen: look } = await tasks.lookUp(entry, question);
   if (typeof look === 'object')

@@ -193,7 +193,7 @@ function idOf({ path }: HttpExchange): string {
     const [id = '', ...rest] = path.slice(RUN_PATH.length + 1).split('/');
     if (id !== '' && rest.length === 0) return decodeURIComponent(id);
   } catch {
-    // Told below like every other path that names nothing.
+    // Answered below like every other path that names nothing.
   }
   throw new GatewayError('not_found', { message: 'no such path' });
 }

@@ -156,7 +156,7 @@ function waitProgress({ io, output }: CommandContext): WaitOptions['onWaiting'] 
     );
 }
 
-/** Why what was applied is not served; the report of the apply is shown whatever it is. */
+/** Waits until the changes are served; else gives the reason, so that the report is shown all the same. */
 async function awaited(options: WaitOptions): Promise<Failure | undefined> {
   try {
     const missing = await waitUntilServed(options);

@@ -36,7 +36,7 @@ async function endSignIn(
     return true;
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    // What is over already needs no end.
+    // The key has ended already.
     if (error.status === 401) return false;
     context.output.warn(
       `the key could not be revoked and works until it expires: ${error.message}`,

@@ -18,7 +18,7 @@ export const run: RunOf<'files download'> = async ({ args, flags, context }) => 
   return { data: { id, path }, text: `${oneLine(name)} (${id}) is in ${path}` };
 };
 
-/** Whoever uploaded it chose the name: it must not lead anywhere. */
+/** Refuses names that lead to another folder: the uploader chose the name. */
 function plainName(name: string): string {
   const plain = basename(name.replaceAll('\\', '/'));
   if (plain === '' || plain === '.' || plain === '..' || plain.includes('\0'))

@@ -53,7 +53,7 @@ export function priceHandlers(deps: PriceDeps): HandlersOf<typeof PRICE_ROUTES> 
     status: 200,
     body: viewOf(await readKeptPrices(repository.store)),
   });
-  // Whoever changes the prices and calls at once meets the change. What was written is written.
+  // A call right after the change must meet it. The write itself has succeeded whatever comes here.
   const takeUp = () => deps.catchUp().catch(() => undefined);
   return {
     prices: asAdmin('costs', deps, show),

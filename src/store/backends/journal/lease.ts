@@ -98,7 +98,7 @@ function createHolder(blobs: Blobs, clock: Clock, owner: string) {
       const before = await others();
       await assertFree(blobs, before, clock.now());
       await write(Math.max(0, ...before.map((blob) => blob.number)) + 1);
-      // Whoever writes first and looks second sees the other: two at once both step back.
+      // Each writes first and reads second, so that two at once see each other and both step back.
       const after = await blobs.list();
       if (!after.some((blob) => blob.owner === owner)) {
         throw new StoreError('read_only', 'the storage driver does not keep what is written to it');

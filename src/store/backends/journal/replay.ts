@@ -67,7 +67,7 @@ export async function replay(blobs: Blobs, table: Table): Promise<Tip> {
   };
 }
 
-/** That of the newest whole snapshot, else of the journal; 0 where there is neither. */
+/** Reads the format of the newest whole snapshot, else of the journal; 0 without either. */
 export async function storedFormat(blobs: Blobs, names: readonly BlobName[]): Promise<number> {
   for (const kind of ['snapshot', 'journal']) {
     for (const { name } of names.filter((blob) => blob.kind === kind).toReversed()) {

@@ -92,7 +92,7 @@ class ChangeFeed implements Changes {
     this.#count = 0;
     const named = [head, ...ids].join(' ');
     const payload = named.length <= MAX_PAYLOAD ? named : `${head} *`;
-    // Whoever does not hear of it looks.
+    // Listeners that miss it find the change when they poll.
     await this.#options.pool
       .query({
         ...PATIENCE,

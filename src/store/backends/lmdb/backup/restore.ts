@@ -118,7 +118,7 @@ async function swap(
   return former;
 }
 
-/** What was not stored yet belongs to the former store. */
+/** Moves writes that were not stored yet along with the former store, to which they belong. */
 async function moveWaiting(store: string, former: string): Promise<void> {
   if ((await findWaiting(store)).length > 0)
     await rename(waitingFolder(store), waitingFolder(former));
@@ -129,7 +129,7 @@ async function setAside(data: string, store: string, clock: Clock): Promise<stri
   const aside = `${store}.before-${stamp}-${randomBytes(2).toString('hex')}`;
   await mkdir(aside, { mode: 0o700 });
   const copy = join(aside, 'data.mdb');
-  // Where a file can have one name alone, it is copied.
+  // File systems without hard links get a copy.
   await link(data, copy).catch(() => copyFile(data, copy, constants.COPYFILE_EXCL));
   await syncFolder(aside);
   await syncFolder(dirname(aside));
