@@ -77,7 +77,7 @@ async function send(
   }
 }
 
-/** For logs: names neither what the server said nor the credentials. */
+/** Reason for logs, which names neither what the server said nor the credentials. */
 function reasonOf(error: unknown): string {
   if (error instanceof UrlGuardError) return error.message;
   const { code, responseCode } = error as { code?: string; responseCode?: number };

@@ -20,7 +20,7 @@ export interface ApiQuestion {
   /** Below the API's base; a missing first `/` is added. */
   readonly path: string;
   readonly method: ApiMethod;
-  /** Without or with its `?`. */
+  /** Query without or with its `?`. */
   readonly query?: string | undefined;
   /** Names in lower case. Default: `content-type: application/json` where there is a body. */
   readonly headers?: Readonly<Record<string, string>> | undefined;

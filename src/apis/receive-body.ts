@@ -21,7 +21,7 @@ export interface ReceiveOptions extends BodyBounds {
 export interface ReceivedBody {
   /** Undefined for none, or an empty one. */
   readonly body: SpooledBody | undefined;
-  /** Lets go of what was not read, and gives memory and disk back. Idempotent. */
+  /** Drops what was not read, and gives memory and disk back. Idempotent. */
   dispose(): Promise<void>;
 }
 

@@ -20,7 +20,7 @@ export interface GatewayRegistrarDeps {
   readonly links: MediaLinks;
   /** Most bytes of one asset. */
   readonly maxBytes: number;
-  /** To fetch one, redirects included. */
+  /** Time to fetch one, redirects included. */
   readonly timeoutMs: number;
 }
 

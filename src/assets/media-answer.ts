@@ -13,7 +13,7 @@ export interface MediaQuestion {
   readonly media: Media;
   readonly headers: IncomingHttpHeaders;
   readonly method: string | undefined;
-  /** For how long the link still holds, in seconds. */
+  /** Seconds for which the link still holds. */
   readonly secondsLeft: number;
 }
 

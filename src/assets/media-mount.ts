@@ -8,9 +8,9 @@ import { loadDriver } from '../store/unstorage/load-driver.ts';
 import { isFileDriver } from '../store/unstorage/file-drivers.ts';
 import type { StoreConfig } from '../store/store-config.ts';
 
-/** In pieces, so that a range of a long film does not bring the whole of it into memory. */
+/** Size of a piece, so that a range of a long film does not bring the whole of it into memory. */
 const PIECE_BYTES = 4 * 1024 * 1024;
-/** For one piece; drivers know no bound of their own. */
+/** Time for one piece; drivers know no bound of their own. */
 const TIMEOUT_MS = 60_000;
 
 /** Storage of media: any unstorage driver. Media that was written is never changed. */

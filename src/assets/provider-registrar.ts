@@ -26,7 +26,7 @@ export interface ProviderRegistrarDeps extends Pick<CallDeps, 'transportFor'> {
   account(idOrName: string): ProviderAccount | undefined;
   /** Most bytes of one asset. */
   readonly maxBytes: number;
-  /** To fetch one, in milliseconds. */
+  /** Time to fetch one, in milliseconds. */
   readonly timeoutMs: number;
 }
 

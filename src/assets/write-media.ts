@@ -8,7 +8,7 @@ import type { AssetReference } from './asset-reference.ts';
 
 /** A JSON body that names an asset. */
 export interface ReferringBody {
-  /** In latin1. */
+  /** Body in latin1. */
   readonly text: string;
   readonly value: unknown;
   readonly protocol: WireProtocol;

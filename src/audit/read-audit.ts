@@ -45,7 +45,7 @@ export type AuditView = AuditEntry & { readonly type: 'audit_entry' };
 export interface AuditPage {
   readonly data: readonly AuditView[];
   readonly next_page: string | null;
-  /** On the last page, when the listing reaches so far back: entries from before it are removed. */
+  /** Instant before which entries are removed; on the last page, when the listing reaches so far back. */
   readonly removed_before?: string;
 }
 

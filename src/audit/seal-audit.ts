@@ -8,7 +8,7 @@ const SEAL_MS = 60_000;
 
 /** Seals the log every minute; one for all processes on the store, which never ends. */
 export const AUDIT_SEAL_JOB: Job = { kind: 'audit-seal', id: 'audit-seal', payload: null };
-/** For the commit that adds it. */
+/** Delay of the job, for the commit that adds it. */
 export const SEAL_SOON = { inMs: SEAL_MS };
 
 const NOTHING_SEALED: Sealed = { number: 0, hash: NO_HASH, heads: {} };

@@ -51,7 +51,7 @@ export interface CommandResult {
   exitCode?: number;
 }
 
-/** From the words behind the command and every command there is; undefined: `run` is to answer. */
+/** Answer from the words behind the command and every command there is; undefined: `run` is to answer. */
 export type LightAnswer = (
   words: readonly string[],
   commands: readonly CommandSpec[],

@@ -15,7 +15,7 @@ const HINTS: Readonly<Record<string, string>> = {
   connection_lost: 'the call may have taken effect; look before you repeat it',
 };
 
-/** In place of {@link HINTS} where nothing can have taken effect. */
+/** Hints in place of {@link HINTS} where nothing can have taken effect. */
 const READ_HINTS: Readonly<Record<string, string>> = {
   timeout: 'nothing was changed; run it again, or raise --timeout',
   connection_lost: 'nothing was changed by this; run it again',

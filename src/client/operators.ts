@@ -55,7 +55,7 @@ export interface OperatorsClient {
     given: { text: string; sha256: string; from: string },
     signal?: AbortSignal,
   ): Promise<PriceListView>;
-  /** Goes back to the shipped list. */
+  /** Returns to the shipped list. */
   dropPrices(signal?: AbortSignal): Promise<PriceListView>;
 }
 

@@ -94,7 +94,7 @@ async function* begin(source: TailSource, request: TailRequest): AsyncGenerator<
 }
 
 /**
- * From the end of the log backwards: as many events as are wanted, and of the others what tells
+ * Reads the log from its end: as many events as are wanted, and of the others what tells
  * whether the Session rests.
  */
 async function recent(
@@ -118,7 +118,7 @@ async function recent(
   return told.reverse();
 }
 
-/** Without an event to go on from, whatever happened before the stream was open is in the history. */
+/** Opens the stream. Without an event to go on from, the history holds all from before it was open. */
 async function* connect(
   source: TailSource,
   after: string | undefined,

@@ -12,7 +12,7 @@ export interface Waiter<T> {
 
 interface Holder<T> {
   held: number;
-  /** In order of arrival. */
+  /** Waiters in order of arrival. */
   readonly waiting: Set<Waiter<T>>;
   /** Number of the event since which it waits: its first arrival, or the last place that it got. */
   since: number;

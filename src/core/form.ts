@@ -30,9 +30,9 @@ export type FormPart = FormField | FormFile;
 
 /** A `multipart/form-data` body (RFC 7578), understood. */
 export interface Form {
-  /** For the body that is written of it; occurs nowhere in its parts. */
+  /** Boundary of the body that is written of it; occurs nowhere in its parts. */
   readonly boundary: string;
-  /** In the client's order; names may repeat. */
+  /** Parts in the client's order; names may repeat. */
   readonly parts: readonly FormPart[];
 }
 

@@ -20,7 +20,7 @@ export interface Liveness {
 /** Ended, but not yet collected by its parent: nothing runs there. */
 const ENDED = /^[ZXx]$/;
 
-/** By the process table of the host. Undefined where the system has no `/proc`. */
+/** Reads the process table of the host. Undefined where the system has no `/proc`. */
 export function createHostLiveness(): Liveness | undefined {
   const host = hostName();
   const own = lookAt(process.pid);

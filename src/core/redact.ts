@@ -35,7 +35,7 @@ function percentEncode(secret: string): string {
 
 const LONE_SURROGATE = /[\ud800-\udbff]$/;
 
-/** From here on a text is a stack trace. */
+/** Begin of a stack trace in a text. */
 const STACK_START =
   /Traceback \(most recent call last\)|\bFile "[^"\n]*", line \d+|\bgoroutine \d+ \[|(?:^|\s)at \S[^\n]{0,200}?[(\s](?:\S+:\d+:\d+|[\w$]+\.(?:java|kt|scala):\d+\))|\n {0,8}\d+: 0x[0-9a-f]+/;
 

@@ -89,7 +89,7 @@ export interface KeyHasher {
   hashes(apiKey: string): readonly string[];
 }
 
-/** With one master key a lookup costs one HMAC; each previous key adds one until it is removed. */
+/** Hashes keys. A lookup costs one HMAC, and one more for each previous master key. */
 export function createKeyHasher(masterKeys: readonly Uint8Array[]): KeyHasher {
   const keys = masterKeys.map((master) => subKey(master, 'api-key'));
   return {

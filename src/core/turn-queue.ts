@@ -12,7 +12,7 @@ const GAP_MS = 6;
 const QUIET_MS = 250;
 
 /**
- * Lets those who come at once go on one after the other, each in a turn of the event loop of its own, so
+ * Queue in which those who come at once go on one by one, each in a turn of the event loop of its own, so
  * that whoever else waits for the loop waits for one of them at most. While others are served, the queue
  * also leaves most of the time to them.
  */

@@ -45,7 +45,7 @@ export interface ProviderAccount {
   readonly proxy?: string | undefined;
   /** Absent: TLS as Node does it. */
   readonly tls?: TlsSettings | undefined;
-  /** At once from this process; undefined for the usual number. */
+  /** Most connections at once from this process; undefined for the usual number. */
   readonly connections?: number | undefined;
   /** Filled by `resolveAccount`; without it an endpoint is prepared anew for every request. */
   readonly endpoints?: ReadonlyMap<Protocol, PreparedEndpoint>;

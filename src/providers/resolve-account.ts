@@ -41,7 +41,7 @@ export interface ProviderSettings {
   assets?: AssetEndpoints | null | undefined;
   /** Form in which it takes media that a request names, instead of that of its type. */
   media?: 'bytes' | 'links' | null | undefined;
-  /** At once from each process; null for the usual number. */
+  /** Most connections at once from each process; null for the usual number. */
   connections?: number | null | undefined;
   /** Trust and expectations of TLS to it. */
   tls?: DeclaredTls | null | undefined;

@@ -13,7 +13,7 @@ const EVERYWHERE = { organization: null };
 const NAME = 'default';
 
 /**
- * On a store without any key makes the organization `default`, an admin key and, unless keys are
+ * Makes, on a store without any key, the organization `default`, an admin key and, unless keys are
  * declared, a client key, and gives the values of the keys this one time. Undefined when there are keys already or another
  * process makes them at the same time (requirement console-free-bootstrap).
  *

@@ -45,7 +45,7 @@ export interface ApiTarget {
   /** Response headers that reach clients beside the usual; names in lower case. */
   readonly responseHeaders: readonly string[];
   readonly usage: readonly ApiUsageField[];
-  /** At once from this process; undefined for the usual number. */
+  /** Most connections at once from this process; undefined for the usual number. */
   readonly connections?: number | undefined;
 }
 

@@ -9,10 +9,10 @@ import type { NameStep } from './name-rules.ts';
 
 /** Milliseconds (contract: Limits; decisions: Timeouts). */
 export interface Timeouts {
-  /** From sending to the first content of a stream. */
+  /** Time from sending to the first content of a stream. */
   readonly firstContent: number;
   /**
-   * From sending to the whole of an answer that is not a stream: `firstContent` where somebody set
+   * Time from sending to the whole of an answer that is not a stream: `firstContent` where somebody set
    * one, else `total`, because a long answer without a stream shows nothing before its end.
    */
   readonly wholeAnswer: number;
@@ -55,7 +55,7 @@ export interface Model {
   readonly id: string;
   /** Id of its resource, or of its provider's: in the order of these they were configured. */
   readonly resourceId: string;
-  /** In lists, the id of the model that `id` is another name of. */
+  /** Id, in lists, of the model that `id` is another name of. */
   readonly aliasOf?: string | undefined;
   readonly type: ModelType;
   readonly displayName: string;

@@ -34,14 +34,14 @@ export interface PlanLine {
   pricing: PricingView;
   /** Capabilities of its model for translated requests; null for a route that is left out. */
   capabilities: Capabilities | null;
-  /** In words, for people. */
+  /** Reason in words, for people. */
   why: string;
 }
 
 export interface PlanExplanation {
   model: string;
   strategy: Model['strategy'];
-  /** In the order in which they would be tried; draws by weight are shown by their most likely order. */
+  /** Candidates as they would be tried; draws by weight are shown in their most likely order. */
   candidates: PlanLine[];
   left_out: PlanLine[];
 }

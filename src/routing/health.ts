@@ -70,7 +70,7 @@ interface Breaker {
   /** The route's or the account's. */
   readonly name: string;
   faults: number;
-  /** By the monotonic clock. */
+  /** Instant of the monotonic clock. */
   until: number;
   /** Deadline that others know the cooldown by; undefined without one. */
   told: number | undefined;

@@ -23,7 +23,7 @@ export interface SkippedRoute {
 }
 
 export interface Plan {
-  /** In the order in which they are tried. */
+  /** Candidates in the order in which they are tried. */
   readonly candidates: readonly Candidate[];
   /** Routes that are not at the front of the order, with their reasons. */
   readonly skipped: readonly SkippedRoute[];

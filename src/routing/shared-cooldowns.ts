@@ -22,7 +22,7 @@ type Hearer = Pick<Health, 'learn' | 'forgive'>;
 export interface SharedCooldowns extends Required<
   Pick<HealthOptions, 'onCooldown' | 'onRecovery'>
 > {
-  /** From now on `health` knows what every process on the store knows. */
+  /** Shares with `health`, from now on, what every process on the store knows. */
   join(health: Hearer): void;
   close(): void;
 }

@@ -19,7 +19,7 @@ export function decoding<R>(decode: () => R): R {
   }
 }
 
-/** For what cannot be read otherwise: errors of decoders, whose words may hold bytes of a row. */
+/** Recognises errors of decoders, whose words may hold bytes of a row. */
 export function isDecodingFailure(error: unknown): boolean {
   return error instanceof SyntaxError || error instanceof RangeError;
 }

@@ -67,7 +67,7 @@ export interface Store {
   readonly warnings?: readonly string[];
   get<T = Value>(key: Key): Promise<Entry<T> | undefined>;
   list<T = Value>(options: ListOptions): Promise<Entry<T>[]>;
-  /** At most 1,000 operations; two operations on one key are refused (`invalid_commit`). */
+  /** Commits at most 1,000 operations; two operations on one key are refused (`invalid_commit`). */
   commit(ops: readonly Op[]): Promise<CommitResult>;
   /**
    * Atomically adds to a counter (absent counts as 0) and returns the new value. `ttlMs` counts from

@@ -45,7 +45,7 @@ export function createTableWriter(options: TableWriterOptions): TableWriter {
   let working: Promise<void> | undefined;
 
   async function work(): Promise<void> {
-    // Lets every commit of this turn join the group.
+    // Every commit of this turn joins the group.
     await Promise.resolve();
     while (waiting.length > 0) await commitGroup(waiting.splice(0, MAX_GROUP));
     working = undefined;

@@ -21,7 +21,7 @@ interface Watcher {
   awake: boolean;
 }
 
-/** In an encoded key, this behind a NUL says that the segment goes on. */
+/** Mark behind a NUL in an encoded key: the segment goes on. */
 const GOES_ON = '\xff';
 
 export function createWatchers(): Watchers {

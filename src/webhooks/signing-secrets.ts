@@ -21,7 +21,7 @@ export interface RotatedSecret {
   readonly secret: string;
   /** Milliseconds since epoch. */
   readonly at: number;
-  /** Until when the former one signs, too; null when there was none. */
+  /** Instant until which the former one signs, too; null when there was none. */
   readonly formerUntil: number | null;
 }
 

@@ -54,7 +54,7 @@ export async function runBridge(
   context.signal.addEventListener('abort', onSignal, { once: true });
   try {
     for await (const line of stdinLines(context, signal)) {
-      // In their order: a cancel must not overtake what it cancels.
+      // Messages keep their order: a cancel must not overtake what it cancels.
       const answer = await post(line, bridge, signal);
       traffic.carry(answer());
       await traffic.room();

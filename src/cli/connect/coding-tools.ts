@@ -18,7 +18,7 @@ export const CODING_TOOLS: readonly Tool[] = [
         ANTHROPIC_BASE_URL: server,
         ANTHROPIC_AUTH_TOKEN: key,
         ANTHROPIC_MODEL: model,
-        // Without these it asks for models of its own in the background.
+        // Unset, the tool asks for models of its own in the background.
         ANTHROPIC_DEFAULT_OPUS_MODEL: model,
         ANTHROPIC_DEFAULT_SONNET_MODEL: model,
         ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
@@ -89,7 +89,7 @@ export const CODING_TOOLS: readonly Tool[] = [
     install: 'npm install -g @google/gemini-cli',
     recipe({ server, key, model }) {
       const env = { GOOGLE_GEMINI_BASE_URL: server, GEMINI_API_KEY: key, GEMINI_MODEL: model };
-      // Without this the tool signs in at its vendor, even with an address set.
+      // Unset, the tool signs in at its vendor, even with an address set.
       const content = { security: { auth: { selectedType: 'gemini-api-key' } } };
       return {
         env,

@@ -150,7 +150,7 @@ async function keepCopy(file: string, old: Buffer | undefined): Promise<string |
   }
 }
 
-/** In one step, so that no tool ever reads half of it. A new file is the user's alone: it holds a key. */
+/** Renames a copy into place, so that no tool reads half of it. A new file is private: it holds a key. */
 async function replaceFile(file: string, text: string, mode = 0o600): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const beside = `${file}.${process.pid}`;

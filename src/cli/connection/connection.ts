@@ -13,7 +13,7 @@ export interface ConnectionSources {
   serverOrigin?: string | undefined;
   /** Its server counts when `server` is absent, its key for that server alone. */
   context?: Context | undefined;
-  /** By --context: then its key wins over the environment. */
+  /** True with --context: then its key wins over the environment. */
   contextIsNamedByFlag?: boolean;
   /** The flag --api-key-file or GATEWAY_API_KEY_FILE. */
   apiKeyFile: string | undefined;

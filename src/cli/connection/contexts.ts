@@ -85,7 +85,7 @@ export function findContext({ list }: Contexts, name: string): Context {
   });
 }
 
-/** With this context in place of one of the same name. */
+/** Puts this context in place of one of the same name. */
 export function withContext({ current, list }: Contexts, context: Context): Contexts {
   const others = list.filter(({ name }) => name !== context.name);
   return { current, list: [...others, context] };

@@ -20,7 +20,7 @@ export type NameKind = Collection | 'contexts' | 'runs' | 'sessions';
 /** Groups whose subcommands take the name of one. */
 const GROUPS: readonly NameKind[] = [...kindsWhere(isListed), 'runs', 'sessions'];
 
-/** By the name of a flag or an argument. */
+/** Kinds of names by the flag or argument that takes them. */
 const NAMED: Readonly<Record<string, NameKind>> = {
   ...Object.fromEntries(
     kindsWhere(({ isArgument = false }) => isArgument).map((kind) => [KINDS[kind].name, kind]),

@@ -36,7 +36,7 @@ export interface FlagSources<F extends readonly FlagSpec[] = readonly FlagSpec[]
   command?: CommandSpec;
   given: RawFlags;
   env: Readonly<Record<string, string | undefined>>;
-  /** By the name of a flag. */
+  /** Settings by the name of a flag. */
   settings?: ReadonlyMap<string, Setting>;
 }
 
@@ -71,7 +71,7 @@ function absent({ type, repeatable }: FlagSpec): FlagValue {
 interface Found {
   value: Value;
   origin: Origin;
-  /** For messages about the value. */
+  /** Source of the value, for messages about it. */
   source: string;
 }
 

@@ -6,7 +6,7 @@ import type { Layer, Setting } from './flags.ts';
 import type { CliIo } from '../io.ts';
 import { statSeen } from '../output/stat-seen.ts';
 
-/** In a project; the nearest one upwards counts. */
+/** Settings file of a project; the nearest one upwards counts. */
 export const PROJECT_SETTINGS = '.gatewayrc.yaml';
 const SETTINGS = 'config.yaml';
 /** Global flags that can be set in files; never where a key comes from, since projects are shared. */

@@ -24,7 +24,7 @@ export function askSecret(question: string, { input, output, signal }: Terminal)
     reader.once('close', () => {
       signal.removeEventListener('abort', stop);
       output.write('\n');
-      // After an answer this changes nothing.
+      // Changes nothing after an answer.
       reject(new CliError({ code: 'interrupted', message: 'interrupted', exit: 'interrupted' }));
     });
   });

@@ -27,7 +27,7 @@ export interface OutputOptions {
   format: 'text' | 'json';
   quiet: boolean;
   debug: boolean;
-  /** For stdout, and for stderr. */
+  /** Styles of stdout and of stderr. */
   style: Style;
   errorStyle: Style;
 }

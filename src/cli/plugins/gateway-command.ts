@@ -21,11 +21,11 @@ export interface GatewayContext {
   confirm(question: string): Promise<void>;
   /** All of stdin as text; at most 32 MiB. */
   readStdin(): Promise<string>;
-  /** To stdout in text output, and nowhere with -o json. */
+  /** Writes to stdout in text output, and nowhere with -o json. */
   print(text: string): void;
-  /** To stderr; silent with --quiet. */
+  /** Writes to stderr; silent with --quiet. */
   note(text: string): void;
-  /** To stderr; a member of the document with -o json. */
+  /** Writes to stderr; a member of the document with -o json. */
   warn(text: string): void;
 }
 
@@ -66,7 +66,7 @@ export abstract class GatewayCommand extends Command {
     return input;
   }
 
-  /** For the command line, not for commands. */
+  /** Called by the command line, not by commands. */
   async runWith(gateway: GatewayContext): Promise<unknown> {
     this.#gateway = gateway;
     // Unknown flags are refused before, so a command without any need not parse.

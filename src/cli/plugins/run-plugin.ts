@@ -101,7 +101,7 @@ async function loadConfig({ name }: InstalledPlugin, root: string): Promise<Conf
   const { Config, Plugin } = await import('@oclif/core');
   const plugin = new Plugin({ name, root, type: 'user' });
   await plugin.load();
-  // In the plugin, so that a command built with another version of oclif finds it there, too.
+  // Set in the plugin, so that a command built with another version of oclif finds it there, too.
   Object.assign(plugin.pjson.oclif, { bin: 'gateway', topicSeparator: ' ' });
   return Config.load({ root, plugins: new Map([[name, plugin]]), version: packageVersion() });
 }

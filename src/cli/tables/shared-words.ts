@@ -45,7 +45,7 @@ export const SINCE = {
   description: 'Earliest, as an age such as 30m, 24h or 7d, instead of --from',
 } as const satisfies FlagSpec;
 
-/** From when to when something is shown. */
+/** Flags for the range of time to show. */
 export const RANGE = [
   FROM,
   { name: 'to', type: 'string', value: 'TIME', description: 'Latest time, in the same form' },

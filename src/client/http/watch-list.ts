@@ -44,7 +44,7 @@ export async function* watchList<T extends { id: string }>(
     return news.reverse();
   };
   let since = from;
-  // Without a time the first look only finds out what is there already.
+  // The first look without a time only finds out what is there already.
   let isFirst = from === undefined;
   for (;;) {
     try {
@@ -63,7 +63,7 @@ export async function* watchList<T extends { id: string }>(
   }
 }
 
-/** From when on another look can tell something new: a bit before the newest, or since a pending one. */
+/** Finds the instant from which the next look asks: a bit before the newest, or since a pending one. */
 function horizonOf<T>(
   items: readonly T[],
   { timeOf: instantOf, isPending, disorderMs }: Omit<Watched<T>, 'list' | 'stateOf'>,

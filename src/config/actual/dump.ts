@@ -83,7 +83,7 @@ export function declareObject(
 /** Fields that are said only where they are not at their default. */
 const EXCEPTIONS: ReadonlySet<string> = new Set(['paused']);
 
-/** For fields in which everything is the user's own. */
+/** Defaults of a field in which everything is the user's own. */
 const KEEP_ALL: ReadonlyMap<string, string> = new Map();
 
 interface EntryOptions extends DumpOptions {

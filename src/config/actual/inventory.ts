@@ -27,7 +27,7 @@ export interface Inventory {
   readonly version: number;
   readonly namespace: string;
   readonly objects: readonly InventoryEntry[];
-  /** By kind: the creation time of the newest object that was there when the files began to manage it. */
+  /** Creation time, by kind, of the newest object that was there when the files began to manage it. */
   readonly managed: Readonly<Partial<Record<KindName, string>>>;
 }
 

@@ -10,7 +10,7 @@ export interface TryAgainOptions<T> {
   /** Finds the outcome of the write, if it took effect; asked after an unclear answer. */
   readonly look?: (() => Promise<T | undefined>) | undefined;
   readonly pause?: ((ms: number) => Promise<void>) | undefined;
-  /** Once aborted, nothing is tried again. */
+  /** Nothing is tried again after its abort. */
   readonly signal?: AbortSignal | undefined;
 }
 

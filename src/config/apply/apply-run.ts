@@ -133,7 +133,7 @@ export class ApplyRun {
     this.#isAlone = true;
   }
 
-  /** After a conflict the object is looked at: was it somebody else? */
+  /** Reads the object after a conflict, and tells whether somebody else changed it. */
   async #changed(planned: PlanAction, error: unknown): Promise<string | undefined> {
     const { status } = error as { status?: number };
     const isGone = status === 404 && planned.action !== 'create';

@@ -32,7 +32,7 @@ export interface DesiredState {
   readonly namespace: string;
   /** The collections that are present; an absent one is unmanaged. */
   readonly managed: ReadonlySet<KindName>;
-  /** In reference order: what an object refers to comes before it. */
+  /** Declared objects in reference order: what an object refers to comes before it. */
   readonly objects: readonly DesiredObject[];
   /** Objects that get another name and stay what they are. */
   readonly moved: readonly Move[];

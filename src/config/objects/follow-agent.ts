@@ -8,7 +8,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 const FOLLOWERS: readonly KindName[] = ['service', 'deployment'];
 
-/** Lets an object that names an Agent by reference without a version run the newest one. */
+/** Makes an object that refers to an Agent without a version run the newest one. */
 export function followAgent(kind: KindName, body: Body): Body {
   const { agent_id: agent, agent_version: version } = body;
   const isFree = version === undefined || version === null;

@@ -75,7 +75,7 @@ const labels = z
   .optional()
   .describe('Free names and values.');
 
-/** In reference order: what an object refers to is of an earlier kind, or of the same. */
+/** Declared kinds in reference order: what an object refers to is of an earlier kind, or of the same. */
 export const CONFIG_KINDS: readonly ConfigKind[] = kindsWhere(({ isDeclared }) => isDeclared).map(
   toConfigKind,
 );

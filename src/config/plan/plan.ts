@@ -41,7 +41,7 @@ export interface Plan extends Confirmation {
    * server.
    */
   readonly target: { readonly server: string; readonly organization: string } | null;
-  /** In the order of their execution. */
+  /** Actions in the order of their execution. */
   readonly actions: readonly PlanAction[];
   /** Objects of another owner that are declared here; they are left alone. */
   readonly conflicts: readonly { kind: KindName; identity: string; id: string; owner: string }[];

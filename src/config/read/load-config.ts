@@ -62,7 +62,7 @@ export interface GatewayConfig {
 export interface LoadedConfig {
   /** Undefined when any diagnostic is an error. */
   readonly config: GatewayConfig | undefined;
-  /** In the order of files and lines. */
+  /** Findings in the order of files and lines. */
   readonly diagnostics: readonly Diagnostic[];
 }
 

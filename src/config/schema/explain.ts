@@ -7,7 +7,7 @@ import { isRecord } from '../objects/record.ts';
 export interface Explanation {
   readonly path: string;
   readonly description: string | null;
-  /** In words: `text`, `list of objects`, `one of a, b`. */
+  /** Type in words: `text`, `list of objects`, `one of a, b`. */
   readonly type: string;
   /** Undefined when there is none. */
   readonly default?: unknown;

@@ -146,14 +146,14 @@ export interface ServerInput {
   /** Folder against which relative paths resolve. */
   directory: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** By setting path. */
+  /** Values by the paths of their settings. */
   flags?: Readonly<Record<string, unknown>>;
   unknownFields?: 'error' | 'warn';
 }
 
 export interface ResolvedServer {
   config: ServerConfig | undefined;
-  /** By setting path; what is absent is a default. */
+  /** Origins by the paths of their settings; absent ones are defaults. */
   origins: ReadonlyMap<string, SettingOrigin>;
   diagnostics: Diagnostic[];
 }

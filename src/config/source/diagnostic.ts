@@ -21,7 +21,7 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error');
 }
 
-/** By file, line and column, so that the output does not depend on the order of the checks. */
+/** Sorts by file, line and column, so that the output does not depend on the order of the checks. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.toSorted(
     (a, b) =>

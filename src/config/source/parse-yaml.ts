@@ -65,7 +65,7 @@ export function parseYaml(
   for (const document of composer.compose(tokens, false, source.text.length)) {
     reportSyntax(document, source.text, report);
     if (document.errors.length + document.warnings.length > 0 || isEmpty(document)) continue;
-    // Without the sign of an alias there is none.
+    // A text without a `*` holds no alias.
     const targets = source.text.includes('*') ? aliasTargets(document) : NO_TARGETS;
     const converter = new Converter({ targets, places, at, report, budget });
     const place = at(startOf(document.contents));

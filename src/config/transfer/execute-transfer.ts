@@ -13,7 +13,7 @@ export interface TransferRun {
   readonly onMoved?: ((object: Transferred) => void) | undefined;
   /** Waits so many milliseconds before a write is tried again. Default: a timer. */
   readonly pause?: ((ms: number) => Promise<void>) | undefined;
-  /** Once aborted, the next write is not begun. */
+  /** No further write begins after its abort. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -19,7 +19,7 @@ export interface Transfer {
   readonly to: string;
   /** The namespace that becomes `to` as a whole. */
   readonly renamed: string | undefined;
-  /** In the order of kinds. */
+  /** Objects in the order of kinds. */
   readonly objects: readonly Transferred[];
   /** Number of chosen objects, or of all where a namespace is renamed, that are of `to` already. */
   readonly already: number;
@@ -93,7 +93,7 @@ interface Chosen {
 
 function ownedObjects({ actual, inventories, to }: TransferOptions): Chosen[] {
   const known = namespacesById(inventories);
-  // Without a label, what two inventories name has not left the former one.
+  // An object without a label that two inventories name has not left the former one.
   const leaving = namespacesById(inventories.filter(({ namespace }) => namespace !== to));
   return CONFIG_KINDS.flatMap(({ kind }) =>
     actual[kind].map((view): Chosen => {

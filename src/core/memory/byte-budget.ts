@@ -46,7 +46,7 @@ export class ByteBudget {
   readonly #options: ByteBudgetOptions;
   /** Bytes by holder; none for those that hold nothing. */
   readonly #held = new Map<string, number>();
-  /** In the order of arrival. */
+  /** Entries in the order of arrival. */
   readonly #waiting: Entry[] = [];
   #used = 0;
 

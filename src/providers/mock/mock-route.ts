@@ -6,11 +6,11 @@ export type MockOperation = 'create' | 'count' | 'get' | 'content' | 'delete' | 
 export interface MockRoute {
   operation: MockOperation;
   protocol: MockProtocol;
-  /** From the path, where the protocol keeps it there. */
+  /** Taken from the path, where the protocol keeps it there. */
   model?: string;
   /** Id of background work. */
   id?: string;
-  /** From the path, where the protocol keeps it there. */
+  /** Taken from the path, where the protocol keeps it there. */
   stream?: boolean;
   /** True for `?alt=sse`. */
   sse: boolean;

@@ -18,7 +18,7 @@ export interface MockServerOptions {
 }
 
 export interface MockServer {
-  /** Without a trailing slash; `/v1` belongs to the client's base URL. */
+  /** Address without a trailing slash; `/v1` belongs to the client's base URL. */
   url: string;
   engine: MockEngine;
   /** Closes the port and every connection. */

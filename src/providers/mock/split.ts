@@ -1,4 +1,4 @@
-/** At most `count` pieces of about the same length, none empty, no character torn apart. */
+/** Splits a text into at most `count` pieces of about one length, none empty, no character torn apart. */
 export function splitInto(text: string, count: number): string[] {
   const characters = Array.from(text);
   const pieces = Math.min(count, characters.length);

@@ -1,7 +1,7 @@
 import type { Changes } from './change-log.ts';
 import type { Subscriber } from './change-feed.ts';
 
-/** Lets several changes come into effect at once; without a holder each one passes as it is told. */
+/** Holder that makes several changes come into effect at once; without one each passes as it comes. */
 export class HeldUpdates {
   readonly #update: Subscriber;
   #held: Changes = [];

@@ -29,7 +29,7 @@ export function createFormerDeadline({ repository, clock, onCorrected }: FormerD
       if (former?.hash !== seen.hash || former.until !== seen.until) return undefined;
       return { state: { former: correctFormer(former, clock.now()) } };
     };
-    // After a failure the next use of the value tries again.
+    // The next use of the value tries again after a failure.
     const kept = await repository.note(target, correct).catch(() => undefined);
     correcting.delete(id);
     if (kept) onCorrected(kept);

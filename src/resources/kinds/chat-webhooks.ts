@@ -42,7 +42,7 @@ export interface ChatProvider {
   readonly name: string;
   accepts(url: URL): boolean;
   toRequest(url: URL, text: string): { readonly url: string; readonly body: string };
-  /** By the provider's own success body. */
+  /** Recognises the provider's own success body. */
   isDelivered(answer: ChatAnswer): boolean;
 }
 

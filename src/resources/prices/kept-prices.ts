@@ -71,7 +71,7 @@ export async function keepPrices(
   });
 }
 
-/** Goes back to the shipped list. Rejects with `StoreError`. */
+/** Returns to the shipped list. Rejects with `StoreError`. */
 export async function dropPrices({ repository, by }: PricesScope): Promise<void> {
   await untilWon(async () => {
     const found = await repository.store.get<KeptPrices>(PRICE_LIST_KEY);

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 
 export interface ZipEntry {
-  /** With `/` between folders. */
+  /** Path with `/` between folders. */
   path: string;
   bytes: Buffer;
 }

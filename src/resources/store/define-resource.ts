@@ -162,7 +162,7 @@ export interface ResourceDefinition {
   readonly uses?: KindUses;
   /** Fields by which lists can be filtered, beside `name` and `q`. */
   readonly filters: readonly string[];
-  /** In the organization's own API; absent: for administrators alone. */
+  /** Part in the organization's own API; absent: for administrators alone. */
   readonly api?: OrganizationApi;
   /** Fields whose values are unique in the organization, null aside. Default: the name. */
   readonly unique?: readonly string[];

@@ -236,7 +236,7 @@ function coded(data: unknown): object {
   return { code: 0, data, message: 'ok' };
 }
 
-/** In an organization's own API nobody names another owner. */
+/** Reads a body that names no other owner, as none may in an organization's own API. */
 async function ownBody(definition: ResourceDefinition, request: ResourceRequest): Promise<Body> {
   const body = await request.body();
   if (request.platform || definition.api === undefined) return body;

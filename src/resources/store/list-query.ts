@@ -11,7 +11,7 @@ const MAX_LIMIT = 100;
 export interface ListRequest {
   limit: number;
   after: string | undefined;
-  /** By id, which is by time; default: the kind's own. */
+  /** Order by id, which is by time; default: the kind's own. */
   order: 'asc' | 'desc' | undefined;
   matches(stored: Stored): boolean;
   /** The opaque cursor behind the last item of a page. */

@@ -138,7 +138,7 @@ export class Repository {
     });
   }
 
-  /** By id, else by name; undefined also for another organization's. */
+  /** Finds by id, else by name; undefined also for another organization's. */
   async find(
     definition: ResourceDefinition,
     idOrName: string,
@@ -152,7 +152,7 @@ export class Repository {
     return (await this.rows.mustLoad({ definition, idOrName: id, ...scope })).stored;
   }
 
-  /** In the order of ids, which is that of creation, or the reverse as the kind has it. */
+  /** Lists in the order of ids, which is that of creation, or the reverse as the kind has it. */
   list(definition: ResourceDefinition, query: ListQuery): Promise<Stored[]> {
     return this.rows.list(definition, query);
   }

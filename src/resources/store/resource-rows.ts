@@ -41,7 +41,7 @@ export interface Scope {
 export interface ListQuery extends Scope {
   /** Id after which the page begins. */
   after?: string | undefined;
-  /** By id; default: as the kind says. */
+  /** Order by id; default: as the kind says. */
   order?: 'asc' | 'desc' | undefined;
   limit: number;
   /**

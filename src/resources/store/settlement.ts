@@ -29,7 +29,7 @@ export interface Lookup {
   /** RFC 3339. */
   readonly now: string;
   /**
-   * By id; what is seen stands still until the commit.
+   * Reads by id; what is seen stands still until the commit.
    *
    * @throws GatewayError `not_found`; `conflict` for an archived one
    */

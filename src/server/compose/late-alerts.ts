@@ -10,7 +10,7 @@ import type { AlertParts, AlertPartsOptions } from './late/alerts.ts';
 export class LateAlerts implements AlertParts {
   #parts: AlertParts | undefined;
 
-  /** To be called before requests are taken. Rejects with `StoreError`. */
+  /** Starts what needs the store; called before requests are taken. Rejects with `StoreError`. */
   async open(options: AlertPartsOptions): Promise<void> {
     const { webhooks, chats } = options.config.alerts;
     if (webhooks.length + chats.length + options.mails.length === 0) return;

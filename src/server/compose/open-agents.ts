@@ -15,7 +15,7 @@ export interface OpenedAgents {
   readonly routes: readonly RouteSpec[];
   /** Handlers of their durable work, by kind of job. */
   readonly handlers: ReadonlyMap<string, JobHandler>;
-  /** After the jobs are closed: ends every process that turns run in. */
+  /** Ends every process that turns run in; called after the jobs are closed. */
   close(): Promise<void>;
 }
 

@@ -81,7 +81,7 @@ const WEBHOOKS_AT_ONCE = 64;
 export interface GatewayOptions extends ResourcesOptions {
   /** Uniform in [0, 1). */
   random(): number;
-  /** At once to each provider or API that sets no number itself. */
+  /** Most connections at once to each provider or API that sets no number itself. */
   connections: number;
   /** Programs that turns of Agents may run. */
   programs: Programs;

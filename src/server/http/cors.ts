@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
 
-/** Lets pages of configured origins call (config: server.cors.origins). */
+/** Access for pages of configured origins (config: server.cors.origins). */
 export interface Cors {
   /** Answers of this handler may be read by those pages. */
   shared(handler: Handler): Handler;

@@ -14,7 +14,7 @@ export interface HostGuardOptions {
 }
 
 /**
- * On a loopback address only loopback names may be asked for, so that no web page can reach the
+ * Refuses other than loopback names on a loopback address, so that no web page can reach the
  * gateway through a name of its own (DNS rebinding; requirement ops.cors-and-host).
  */
 export function createHostGuard(options: HostGuardOptions): (request: IncomingMessage) => void {

@@ -86,7 +86,7 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
   // Bounded by their bytes: what comes after a number of them would not be seen.
   server.maxHeadersCount = 0;
   refuseUnsound(server, options);
-  // Before the request is handled: an answer may be written at once.
+  // Prepended, because the handler may write an answer at once.
   server.prependListener('request', (_request, response) =>
     giveUpStalled(response, limits.requestTimeoutMs),
   );
@@ -141,7 +141,7 @@ function refuseUnsound(server: Server, { ids, front, entrance }: ListenOptions):
       if (!front?.(request, response, serve)) serve(request, response);
     } else refuse(new GatewayError('malformed_request'), { socket, own: response, ids });
   });
-  // To a client that speaks no TLS, or trusts another certificate, nothing can be said.
+  // Clients that speak no TLS, or trust another certificate, can read no answer.
   server.prependListener('tlsClientError', (_error: Error, socket: Socket) => socket.destroy());
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, duplex) => {
     const socket = duplex as Refused['socket'];

@@ -43,7 +43,7 @@ export function welcome({
   return `${lines.join('\n')}\n\n`;
 }
 
-/** For a first start that made its keys and then failed: a later one does not show them again. */
+/** Shows the client key of a first start that made its keys and then failed: a later one does not show it. */
 export function clientKeyNote(made: FirstStart): string {
   return `${clientKeyLines(made).join('\n')}\n`;
 }

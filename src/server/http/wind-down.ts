@@ -33,7 +33,7 @@ export function createWindDown(server: Server, idleMs: number): WindDown {
   const retire = (): void => {
     if (isRetired) return;
     isRetired = true;
-    // In front of whoever answers.
+    // Prepended, so that it comes before the handler answers.
     server.prependListener('request', (_request, response) => {
       response.shouldKeepAlive = false;
       wasUsed = true;

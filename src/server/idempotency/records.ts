@@ -67,7 +67,7 @@ export function createIdempotencyRecords(deps: RecordsDeps): IdempotencyRecords 
     const condition = seen ? { ifVersion: seen.version } : { ifAbsent: true as const };
     const put = { type: 'put', key, value: row, ttlMs: place.keepMs, ...condition } as const;
     const onEnd = (): void => void holding.delete(request);
-    // Before the commit, so that nobody here takes the name for that of a dead process.
+    // Held before the commit, so that nobody here takes the name for that of a dead process.
     holding.add(request);
     try {
       const done = await store.commit([put]);

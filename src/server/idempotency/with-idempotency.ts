@@ -51,8 +51,8 @@ const EXEMPT = [
 ];
 
 /**
- * Lets calls name themselves with `Idempotency-Key` (requirement routing.idempotency-key): creates,
- * triggers, uploads, updates and media calls by POST. Within 24 hours a repeat by the same key of the
+ * Makes calls repeatable that name themselves with `Idempotency-Key` (requirement
+ * routing.idempotency-key): creates, triggers, uploads, updates and media calls by POST. Within 24 hours a repeat by the same key of the
  * API to the same path gets the first answer again, marked `idempotent-replayed: true`; another body
  * answers 409 `idempotency_key_reused`. A repeat of a call that is under way waits for it up to 30 s,
  * then answers 409 `idempotency_in_progress`, which clients may send again. Kept are successes and
@@ -169,7 +169,7 @@ interface Making {
   readonly claim: OwnedCall;
   readonly envelope: Envelope;
   readonly exchange: HttpExchange;
-  /** With the body that was read. */
+  /** Request with the body that was read. */
   readonly request: HttpExchange['request'];
 }
 

@@ -22,7 +22,7 @@ interface Checked {
   readonly scopes: ReadonlySet<string>;
   /** Milliseconds since epoch. */
   readonly expiresAt: number;
-  /** From when on it is checked again. */
+  /** Instant from which it is checked again. */
   readonly until: number;
   principal: Principal | undefined;
   /** Source of the principal. */

@@ -46,7 +46,7 @@ const page = (summary: string, item: string, query: readonly string[] = []): Ope
 });
 const generate = ask('Generate content', 'GenerateContentRequest', 'GenerateContentResponse');
 const countTokens = ask('Count tokens', 'GenerateContentRequest', 'GoogleTokenCount');
-/** Without `alt=sse` the pieces are a list, which grows as they come. */
+/** Pieces form a list, which grows as they come, unless `alt=sse` is asked for. */
 const streamed: OperationDoc = {
   ...generate,
   summary: 'Stream content',

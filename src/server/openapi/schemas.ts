@@ -12,7 +12,7 @@ const instant = { type: 'string', format: 'date-time' };
 const money = { type: 'string', pattern: '^-?\\d+\\.\\d{2,9}$' };
 export const anything: JsonSchema = {};
 
-/** For names in a row, which a list of texts would spread over many lines. */
+/** Splits names in a row, which a list of texts would spread over many lines. */
 export const words = (names: string): string[] => names.split(' ');
 
 export const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });

@@ -83,7 +83,7 @@ export async function firstStart(
   return bootstrap(repository, adminKey, declared);
 }
 
-/** Lets the command line find the running gateway. */
+/** Writes the file by which the command line finds the running gateway. */
 export async function writeRuntime(dataDir: string, url: string): Promise<void> {
   await writePrivate(
     join(dataDir, 'runtime.json'),

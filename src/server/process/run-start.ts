@@ -208,7 +208,7 @@ async function startFirst(
   config: GatewayConfig,
   { options, log, crashes, sources }: FirstInput,
 ): Promise<number> {
-  // Before anything is made in a store that would be of no use.
+  // Refuse a store of no use to workers before anything is made in it.
   if (config.server.workers > 1) checkScope(gateway.store);
   for (const warning of gateway.store.warnings ?? []) log.warn(warning);
   const { dataDir, publicUrl } = config.server;

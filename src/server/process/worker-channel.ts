@@ -14,7 +14,7 @@ const BEAT_MS = 2_000;
 /** Longer than any work of the event loop and any pause of a machine under load takes. */
 const MAX_SILENCE_MS = 30_000;
 
-/** In the first process: what the worker is to serve with, when it asks. */
+/** Answers the worker's question for its settings. Called in the first process. */
 export function offerSettings(worker: Worker, settings: string): void {
   const answer: Message = { type: 'gateway:settings', settings };
   worker.on('message', (message: unknown) => {
@@ -23,7 +23,7 @@ export function offerSettings(worker: Worker, settings: string): void {
   });
 }
 
-/** In a worker: what it is to serve with. It asks, since nothing waits for it till it listens. */
+/** Asks the first process for its settings: sent unasked they could come before anything listens. */
 export function receiveSettings(): Promise<WorkerSettings> {
   return new Promise((resolve) => {
     const take = (message: unknown): void => {
@@ -36,13 +36,13 @@ export function receiveSettings(): Promise<WorkerSettings> {
   });
 }
 
-/** In the first process: has a worker read the files of its certificate again. */
+/** Has a worker read the files of its certificate again. Called in the first process. */
 export function tellToRenew(worker: Worker): void {
   const message: Message = { type: 'gateway:renew' };
   if (worker.isConnected()) worker.send(message, () => undefined);
 }
 
-/** In a worker: calls the listener whenever it is told to renew; returns the function that stops it. */
+/** Calls the listener whenever a worker is told to renew; returns the function that stops it. */
 export function onRenew(listener: () => void): () => void {
   const take = (message: unknown): void => {
     if (typeOf(message) === 'gateway:renew') listener();
@@ -51,13 +51,13 @@ export function onRenew(listener: () => void): () => void {
   return () => void process.off('message', take);
 }
 
-/** In a worker: tells the first process that its event loop turns. */
+/** Tells the first process that the event loop of this worker turns. */
 export function startBeating(): void {
   setInterval(() => tellFirst('gateway:beat'), BEAT_MS).unref();
 }
 
 /**
- * In the first process: calls `onStuck` once when a worker that has been heard of is not any more for
+ * Calls `onStuck` once in the first process when a worker that has been heard of is silent for
  * 30 seconds. Counted in own ticks, so that a machine that slept stops nobody.
  */
 export function watchBeats(worker: Worker, onStuck: () => void): void {
@@ -76,17 +76,17 @@ export function watchBeats(worker: Worker, onStuck: () => void): void {
 /** Runs in front of the command in a worker, and ends it when the first process dies that early. */
 const PRELOAD = packageFile('bin/worker-start.cjs');
 
-/** In the first process: what Node.js gets to know of every worker that is forked from now on. */
+/** Sets the options of Node.js for every worker that is forked from now on. Called in the first process. */
 export function prepareForks(): void {
   const execArgv = [...process.execArgv, '--require', PRELOAD];
   cluster.setupPrimary({ execArgv });
 }
 
-/** In a worker: the first process, which alone can take connections, is no more. */
+/** Calls the listener in a worker when the first process, which alone can take connections, has ended. */
 export function onFirstProcessGone(listener: () => void): void {
   const { worker } = cluster;
   if (!worker) return;
-  // From here on the disconnect tells of it, also where a message could not be sent any more.
+  // The disconnect alone tells of it, also where a message could not be sent any more.
   worker.removeAllListeners('error').on('error', () => undefined);
   worker.removeAllListeners('disconnect');
   // Else Node.js ends the worker there and then, and with it every answer under way.

@@ -40,7 +40,7 @@ export interface StatusView {
   };
   /** Processes that share the store. */
   readonly workers: readonly { readonly id: string; readonly since: string }[];
-  /** At most {@link MAX_ROUTES} routes, those that are not available first. */
+  /** Routes, {@link MAX_ROUTES} at most, those that are not available first. */
   readonly providers: readonly { readonly name: string; readonly routes: readonly RouteStatus[] }[];
   /** Routes and APIs without a known price, at most {@link MAX_ROUTES}. */
   readonly unpriced: readonly string[];

@@ -48,7 +48,7 @@ export async function migrateStore(options: MigrateOptions): Promise<Summary> {
   }
 }
 
-/** In its present form, so that it has an identity. */
+/** Opens the source in its present form, so that it has an identity. */
 async function openSource({ from, clock, leases, backends }: MigrateOptions): Promise<RawStore> {
   const first = await openRaw(from, { clock, isHeld: false }, backends);
   try {
@@ -154,7 +154,7 @@ function assertSame(expected: Summary, found: Summary, what: string): void {
   throw new StoreError('corrupt', `${what}: ${of(expected)} became ${of(found)}; run it again`);
 }
 
-/** By whatever path or link a folder is named. */
+/** Names a store alike by whatever path or link its folder is given. */
 function nameOf({ driver, path, options }: StoreConfig, backends: readonly Backend[]): string {
   const real = path !== undefined && existsSync(path) ? realpathSync(path) : path;
   const isDatabase = backendOf(driver, backends)?.place.kind === 'server';

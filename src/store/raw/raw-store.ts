@@ -16,7 +16,7 @@ export interface RawStore {
   readonly driver: string;
   readonly format: number;
   readonly meta: StoreMeta;
-  /** At least as high as any version that was given out. */
+  /** Reads a version at least as high as any that was given out. */
   lastVersion(): Promise<number>;
   /** The next rows in key order, of about 8 MiB or fewer; none at the end. */
   read(after: Buffer | undefined): Promise<readonly RawRow[]>;

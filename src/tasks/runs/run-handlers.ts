@@ -68,7 +68,7 @@ function admitTo({ request, search }: HttpExchange, use: Use, deps: GateDeps): P
   return admit(readKey(['bearer'], request.headers, search), { scope: 'run', use }, deps);
 }
 
-/** Lets in who may make a run and has money left. */
+/** Admits a caller who may make a run and has money left. */
 async function admitToCreate(exchange: HttpExchange, deps: RunHandlersDeps): Promise<Admitted> {
   const { request, search, named } = exchange;
   let admitted: Admitted | undefined;

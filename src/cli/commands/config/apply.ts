@@ -132,7 +132,7 @@ async function planOf(input: InputOf<'apply'>, config: GatewayConfig): Promise<M
   const saved = await readSavedPlan(path, context.io.cwd, { server: server.baseUrl, desired });
   const inventories = (await client.inventories?.list()) ?? [];
   const owner = ownerFor({ desired, mode: saved.plan.mode, inventories });
-  // Before anything is shown that is no longer so.
+  // Refuse before anything is shown that is no longer so.
   await refuseStale({ plan: saved.plan, desired, owner, client });
   return { plan: saved.plan, owner, client, server };
 }

@@ -16,7 +16,7 @@ export const run: RunOf<'schema output'> = async ({ rest, context }) => {
   );
 };
 
-/** By the value of `schema` in the document. */
+/** Schemas by the value of `schema` in the document. */
 function everySchema(): object {
   const commands = COMMANDS.filter(({ load }) => load !== undefined);
   const all = [...commands.map(outputSchema), unknownCommandSchema(), lineSchema()];

@@ -67,7 +67,7 @@ async function signIn(server: string, input: InputOf<'login'>): Promise<string> 
   return signInWithProvider(server, input);
 }
 
-/** From --api-key-file, else stdin, else whoever sits at the terminal. */
+/** Reads the key from --api-key-file, else stdin, else the person at the terminal. */
 async function readKey(server: string, context: CommandContext): Promise<string> {
   const { globals, io, signal } = context;
   const file = globals.values['api-key-file'];

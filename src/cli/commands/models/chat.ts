@@ -38,7 +38,7 @@ async function streamAnswer(
   context: CommandContext,
 ): Promise<CommandResult> {
   const stream = await client.chat.stream(request);
-  // From here on the output is a stream, and a failure is its last line.
+  // The output is a stream now, and a failure is its last line.
   const writer = await context.output.events();
   try {
     for await (const piece of stream) await writer.write(piece);

@@ -30,7 +30,7 @@ export const run: RunOf<'connect'> = async (input) => {
   };
 };
 
-/** Before a key is made for nothing. */
+/** Refuses what cannot be done before a key is made for nothing. */
 async function refuseImpossible(tool: Tool, input: InputOf<'connect'>): Promise<void> {
   const { flags, rest, context } = input;
   const { name, title, program } = tool;

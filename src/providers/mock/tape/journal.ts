@@ -5,7 +5,7 @@ export interface MockCall {
   /** Milliseconds since epoch. */
   readonly at: number;
   readonly method: string;
-  /** With its query. */
+  /** Path with its query. */
   readonly path: string;
   /** Undefined when the body names none. */
   readonly model: string | undefined;

@@ -60,13 +60,13 @@ export interface AgentsOptions
 /** Sessions, what runs their turns, and the ways to reach them; loaded at the first use. */
 export interface AgentsParts {
   readonly sessions: Sessions;
-  /** Lets in what is done in the name of a payer. */
+  /** Admits work in the name of a payer. */
   admit(payer: PayingKey): Promise<Admitted>;
   readonly sessionHandlers: HandlersOf<typeof SESSION_ROUTES>;
   readonly serviceHandlers: HandlersOf<typeof SERVICE_ROUTES>;
   /** Handlers of their durable work, by kind of job. */
   readonly handlers: ReadonlyMap<string, JobHandler>;
-  /** After the jobs are closed: ends every process that turns run in. */
+  /** Ends every process that turns run in; called after the jobs are closed. */
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { JobHandler } from '../../../jobs/jobs.ts';
 
 interface Handling {
-  /** By kind of job. */
+  /** Handlers by the kind of their jobs. */
   readonly handlers: ReadonlyMap<string, JobHandler>;
 }
 

@@ -120,7 +120,7 @@ function checksum(body: string): string {
 async function call<R>(what: string, action: () => R | Promise<R>): Promise<R> {
   let expire: (error: Error) => void;
   const expired = new Promise<never>((_, reject) => (expire = reject));
-  // In real time whatever the store's clock says: this is about the driver.
+  // Real time, whatever the store's clock says: the driver is waited for.
   const timer = systemClock.setTimeout(
     () => expire(new Error(`no answer within ${TIMEOUT_MS / 1_000} s`)),
     TIMEOUT_MS,

@@ -92,7 +92,7 @@ async function loadSnapshot(
     table.apply(rows);
     return { head, blob };
   }
-  // Until the first snapshot is whole the journal holds everything as well.
+  // The journal holds everything as well until the first snapshot is whole.
   const isAlone = !names.some(({ kind }) => kind === 'journal');
   if (isAlone && names.some(({ kind }) => kind === 'part'))
     throw damaged('no snapshot can be read');

@@ -7,7 +7,7 @@ const MIB = 1024 * 1024;
  * lmdb never meets a disk that is really full, where its error path damages memory (3.5.6).
  */
 const RESERVED_BYTES = 64 * MIB;
-/** With so much to spare no disk fills up within so many milliseconds, whoever else writes to it. */
+/** Spare bytes with which no disk fills up within so many milliseconds, whoever else writes to it. */
 const AMPLE_BYTES = 1024 * MIB;
 const AMPLE_MS = 100;
 

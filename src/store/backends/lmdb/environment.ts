@@ -24,7 +24,7 @@ export interface LmdbEnvironment {
   leaseVersions(): { first: number; count: number };
   /** The number of the last transaction that any process committed. */
   lastTransaction: () => number;
-  /** Lets go of the snapshot that reads share for about a millisecond. */
+  /** Drops the snapshot that reads share for about a millisecond. */
   refresh: () => void;
   /** Bytes that this user may still write to the disk. */
   freeBytes: () => number;

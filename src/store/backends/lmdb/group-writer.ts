@@ -64,14 +64,14 @@ export function createGroupWriter(options: GroupWriterOptions): GroupWriter {
   });
 
   async function work(): Promise<void> {
-    // Lets every commit of this turn of the event loop join the group.
+    // Every commit of this turn of the event loop joins the group.
     await new Promise((resolve) => setImmediate(resolve));
     for (let units = queue.take(); units.length > 0; units = queue.take()) await writeGroup(units);
     working = undefined;
   }
 
   async function writeGroup(units: WriteUnit[]): Promise<void> {
-    // In real time whatever the store's clock says: this is about the disk.
+    // Real time, whatever the store's clock says: the disk is waited for.
     const timer = systemClock.setTimeout(() => stall(units), STALL_MS);
     try {
       room.take(units.reduce((sum, unit) => sum + unit.size, 0));

@@ -23,7 +23,7 @@ import { fromEnvelope } from '../../value-codec.ts';
 import { createWatchers } from '../../watchers.ts';
 import { WriteOrder } from '../../write-order.ts';
 
-/** For tests, which cannot fill a disk. */
+/** Overrides for tests, which cannot fill a disk. */
 export type LmdbOverrides = Partial<Pick<LmdbEnvironment, 'freeBytes'>>;
 
 /**

@@ -12,7 +12,7 @@ const MAX_RECONNECT_MS = 2_000;
 const optionsSchema = z.strictObject({
   /** `redis://` or `rediss://`, with user, password and database as Redis writes them. */
   url: z.string().regex(/^rediss?:\/\//, 'expected redis:// or rediss://'),
-  /** In front of every key, so that several gateways share a server. */
+  /** Text before every key, so that several gateways share a server. */
   prefix: z
     .string()
     .max(64)
