@@ -70,6 +70,23 @@ describe('a question on a terminal', () => {
     expect(await models()).toMatchObject([{ name: 'own/echo' }]);
   });
 
+  it('comes before adopt takes what nobody owns', async () => {
+    await gateway.admin('POST', '/admin/v1/providers', { name: 'free', type: 'mock' });
+    const text = 'version: 1\nnamespace: team\nproviders: [{ name: free, type: mock }]\n';
+    await writeFile(join(gateway.directory, 'free.yaml'), text);
+    const labels = async (): Promise<object> =>
+      (await gateway.admin('GET', '/admin/v1/providers/free')).body.labels;
+
+    const left = await typed('n\r', 'adopt', '-f', 'free.yaml');
+    expect(left.shown).toContain('provider free');
+    expect(left.shown).toContain('Take 1 objects into namespace team? [y/N]');
+    expect([left.code, await labels()]).toEqual([1, {}]);
+    expect((await typed('y\r', 'adopt', '-f', 'free.yaml')).code).toBe(0);
+    expect(await labels()).toEqual({ 'gateway/namespace': 'team' });
+    const again = await typed('', 'adopt', '-f', 'free.yaml');
+    expect([again.code, again.shown]).toEqual([0, expect.not.stringContaining('[y/N]')]);
+  });
+
   it('is left by a signal of another process, too', async () => {
     const stop = new AbortController();
     const [input, output] = [new PassThrough(), new PassThrough()];

@@ -453,6 +453,25 @@ describe('a ledger with limits', () => {
     );
   });
 
+  it('adds what calls without a limit cost within a second, by a timer alone', async () => {
+    const { clock, store, ledger, start } = setUp();
+    const entry = ledger.begin(start());
+    await entry.durable;
+    entry.settle(outcome({ cost: 40 }));
+    clock.advance(5);
+    await turns();
+    // One for the key, one for the organization.
+    const unfolded = (): Promise<unknown[]> => store.list({ prefix: ['unfolded'], limit: 10 });
+    expect(await unfolded()).toHaveLength(2);
+    clock.advance(999);
+    await turns();
+    expect(await unfolded()).toHaveLength(2);
+    clock.advance(1);
+    await turns();
+    expect(await unfolded()).toEqual([]);
+    expect((await readSpend({ store }, KEY, clock.now())).lifetime.settled).toBe(40);
+  });
+
   it('tells who has spent a limit before anything is begun', async () => {
     const { open, ledger, start } = setUp();
     expect(ledger.checkFunds(principal())).toBeUndefined();
