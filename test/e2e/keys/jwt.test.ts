@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/core/time/clock.ts';
 import { verifies } from '../../requirements.ts';
 import { CHAT_PATH, chatBody } from '../../support/chat.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { AUDIENCE, startOidcIssuer } from '../../support/stage/oidc-issuer.ts';
 import type { OidcIssuer } from '../../support/stage/oidc-issuer.ts';
@@ -78,8 +78,11 @@ describe('a token of an issuer', () => {
         rpm_cap: 3,
         scopes: ['inference', 'models'],
       });
-      const { body: report } = await gateway.admin('GET', '/admin/v1/usage?group_by=label:team');
-      expect(JSON.stringify(report)).toContain('search');
+      const report = '/admin/v1/usage?group_by=label:team';
+      await eventually(async () => {
+        const { data } = (await gateway.admin('GET', report)).body;
+        return JSON.stringify(data).includes('search');
+      });
 
       // The carriers of every family, and no others.
       const body = { model: 'lab/one', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] };

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { createAuthority } from '../../support/certificates.ts';
-import { startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import { startConnectProxy } from '../../support/stage/connect-proxy.ts';
 
 const authority = createAuthority('Causes');
@@ -59,8 +59,11 @@ it(
     });
     onTestFinished(async () => void (await gateway.stop()));
     expect((await gateway.chat('m/all')).status).toBeGreaterThanOrEqual(500);
-    const { body } = await gateway.admin('GET', '/admin/v1/requests?limit=1');
-    const attempts = body.data[0].attempts as { provider: string; cause: string | null }[];
+    const attempts = await eventually(async () => {
+      const { body } = await gateway.admin('GET', '/admin/v1/requests?limit=1');
+      const [{ result, attempts: made }] = body.data;
+      return result !== 'pending' && (made as { provider: string; cause: string | null }[]);
+    });
     const causesOf = (name: string): unknown[] =>
       attempts.filter(({ provider }) => provider === name).map(({ cause }) => cause);
     const expected: Record<string, RegExp> = {

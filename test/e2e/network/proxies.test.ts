@@ -9,7 +9,7 @@ import { verifies } from '../../requirements.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import { startConnectProxy } from '../../support/stage/connect-proxy.ts';
 import type { ConnectProxy, ConnectProxyOptions } from '../../support/stage/connect-proxy.ts';
-import { startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { startMediaStudio } from '../../support/stage/media-studio.ts';
 
@@ -115,8 +115,10 @@ it(
     const gateway = await start([provider], env, { log: { level: 'debug' } });
     const refused = await gateway.chat('m/far');
     expect(refused.status).toBeGreaterThanOrEqual(500);
-    const record = await gateway.admin('GET', '/admin/v1/requests?limit=1');
-    const said = JSON.stringify(record.body);
+    const said = await eventually(async () => {
+      const { body } = await gateway.admin('GET', '/admin/v1/requests?limit=1');
+      return body.data[0].result !== 'pending' && JSON.stringify(body);
+    });
     expect(said).toContain(`PROXY_REFUSED, proxy ${through.url} answered 407`);
 
     const cwd = gateway.directory;
