@@ -2,6 +2,8 @@ import type { TestGateway } from '../../support/gateway.ts';
 
 /** A model that answers what the text asks for, and echoes the rest. */
 export const CONFIG = {
+  // A slow answer outlasts its test, and the stop need not wait for it.
+  server: { drain: '1s' },
   providers: [
     {
       name: 'acme',
