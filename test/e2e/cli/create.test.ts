@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { runCli, type CliRun } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
-import { adminEnv, runBinary } from '../../support/binary.ts';
-import type { BinaryRun } from '../../support/binary.ts';
+import { adminEnv } from '../../support/binary.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
@@ -20,13 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-function cli(...argv: string[]): Promise<BinaryRun> {
-  const env = { ...adminEnv(gateway), UPSTREAM_KEY: SECRET };
-  return runBinary([...argv, '--yes'], { cwd: gateway.directory, env });
-}
-
-/** The same in this process. */
-function quick(...argv: string[]): Promise<CliRun> {
+/** Runs a command in this process; `test/cli/binary.test.ts` proves that the program is the same. */
+function cli(...argv: string[]): Promise<CliRun> {
   const env = { ...adminEnv(gateway), UPSTREAM_KEY: SECRET };
   return runCli([...argv, '--yes'], { cwd: gateway.directory, env });
 }
@@ -154,11 +148,11 @@ describe('create', () => {
       ]) {
         const line = words.join(' ');
         const before = await view(words[0] ?? '', words[2] ?? '');
-        const printed = await quick(...words, '-o', 'yaml');
+        const printed = await cli(...words, '-o', 'yaml');
         expect([printed.code, printed.stderr], line).toEqual([0, '']);
         expect(printed.stdout).not.toContain(SECRET);
         expect(await view(words[0] ?? '', words[2] ?? ''), line).toEqual(before);
-        expect(await quick(...words), line).toMatchObject({ code: 0 });
+        expect(await cli(...words), line).toMatchObject({ code: 0 });
         await writeFile(join(gateway.directory, 'made.yaml'), printed.stdout);
         const env = { ...adminEnv(gateway), UPSTREAM_KEY: SECRET, CREDENTIAL_SHOP_VALUE: SECRET };
         const argv = ['plan', '-f', 'made.yaml', '-o', 'json'];
@@ -193,7 +187,7 @@ describe('create', () => {
     async (group, words, entry) => {
       const tree = { version: 1, [group]: [{ name: 'a', ...entry }] };
       await writeFile(join(gateway.directory, 'same.yaml'), stringify(tree));
-      const file = await quick('validate', '-f', 'same.yaml', '-o', 'json');
+      const file = await cli('validate', '-f', 'same.yaml', '-o', 'json');
       const expected = file.json().data.diagnostics.map((one: Fault) => ({
         ...(one.hint !== undefined && { hint: one.hint }),
         message: one.message,
@@ -201,15 +195,15 @@ describe('create', () => {
         severity: one.severity,
       }));
       expect(expected).not.toEqual([]);
-      const refused = await quick(group, 'create', 'a', ...words, '-o', 'json');
+      const refused = await cli(group, 'create', 'a', ...words, '-o', 'json');
       expect([refused.code, file.code]).toEqual([3, 3]);
       expect(refused.json().data.diagnostics.toSorted(byPath)).toEqual(expected.toSorted(byPath));
       const [{ path, message, hint = '' }] = expected;
-      const shown = await quick(group, 'create', 'a', ...words);
+      const shown = await cli(group, 'create', 'a', ...words);
       expect([shown.code, shown.stdout]).toEqual([3, '']);
       expect(shown.stderr).toContain(`error: ${path}: ${message}`);
       expect(shown.stderr).toContain(hint);
-      expect((await quick(group, 'create', 'a', ...words, '-o', 'yaml')).stdout).toBe('');
+      expect((await cli(group, 'create', 'a', ...words, '-o', 'yaml')).stdout).toBe('');
       expect(await view(group, 'a')).toBeUndefined();
     },
   );
@@ -220,7 +214,7 @@ describe('create', () => {
   ])(
     verifies('cli.create.from-flags', '%s create %j refuses names that nothing has'),
     async (group, words, ...said) => {
-      const refused = await quick(group, 'create', 'a', ...words);
+      const refused = await cli(group, 'create', 'a', ...words);
       expect([refused.code, refused.stdout], refused.stderr).toEqual([3, '']);
       for (const text of said) expect(refused.stderr).toContain(text);
       expect(await view(group, 'a')).toBeUndefined();
@@ -240,31 +234,31 @@ describe('create', () => {
     [['models', 'update', 'acme/fast'], 'nothing to change'],
     [['providers', 'create', 'a', '--kind', 'mock', '--headers', 'x'], 'must be KEY=VALUE'],
   ])('takes %j for a mistake of the command line', async (words, message) => {
-    const refused = await quick(...words);
+    const refused = await cli(...words);
     expect([refused.code, refused.stdout], refused.stderr).toEqual([64, '']);
     expect(refused.stderr).toContain(message);
   });
 
   it('lets a model fall back to one that is there, and to no other', async () => {
     const fallback = ['models', 'create', 'acme/safe', '--route', 'echo', '--fallbacks'];
-    const refused = await quick(...fallback, 'acme/none');
+    const refused = await cli(...fallback, 'acme/none');
     expect(refused.code, refused.stderr).not.toBe(0);
     expect(refused.stderr).toContain('acme/none');
     expect(await view('models', 'acme/safe')).toBeUndefined();
-    expect(await quick(...fallback, 'acme/fast')).toMatchObject({ code: 0 });
+    expect(await cli(...fallback, 'acme/fast')).toMatchObject({ code: 0 });
     expect(await view('models', 'acme/safe')).toMatchObject({ fallbacks: ['acme/fast'] });
-    const loop = await quick('models', 'update', 'acme/safe', '--fallbacks', 'acme/safe');
+    const loop = await cli('models', 'update', 'acme/safe', '--fallbacks', 'acme/safe');
     expect([loop.code, loop.stdout]).toEqual([3, '']);
     expect(loop.stderr).toContain('fallbacks[0]: the fallbacks form a cycle');
   });
 
   it('takes the name of a secret and never its value', async () => {
     const words = ['create', 'a', '--kind', 'mock', '--api-key'];
-    const refused = await quick('providers', ...words, SECRET);
+    const refused = await cli('providers', ...words, SECRET);
     expect(refused.code).toBe(64);
     expect(refused.stderr).toContain('never its value');
     expect(refused.stderr).not.toContain(SECRET);
-    const unset = await quick('providers', ...words, 'env:NO_SUCH_KEY');
+    const unset = await cli('providers', ...words, 'env:NO_SUCH_KEY');
     expect(unset.code).toBe(3);
     expect(unset.stderr).toContain('NO_SUCH_KEY is not set');
     expect(await view('providers', 'a')).toBeUndefined();
@@ -276,15 +270,15 @@ describe('create', () => {
       'routes: [{ provider: echo }]\ntype: image\n',
     );
     const words = ['models', 'create', 'acme/body', '-f', 'body.yaml', '--type', 'llm'];
-    const printed = await quick(...words, '-o', 'yaml');
+    const printed = await cli(...words, '-o', 'yaml');
     expect(parse(printed.stdout)).toEqual({
       version: 1,
       models: [{ name: 'acme/body', routes: [{ provider: 'echo' }], type: 'llm' }],
     });
     await writeFile(join(gateway.directory, 'document.yaml'), printed.stdout);
-    expect(await quick('models', 'create', '-f', 'document.yaml')).toMatchObject({ code: 0 });
+    expect(await cli('models', 'create', '-f', 'document.yaml')).toMatchObject({ code: 0 });
     expect(await view('models', 'acme/body')).toMatchObject({ model_type: 'llm' });
-    const other = await quick('models', 'create', 'acme/other', '-f', 'document.yaml');
+    const other = await cli('models', 'create', 'acme/other', '-f', 'document.yaml');
     expect(other).toMatchObject({ code: 64 });
   });
 });
@@ -324,7 +318,7 @@ describe('update', () => {
       expect(await view(collection, name)).toEqual(before);
       const changed = await cli(group, 'update', ...words);
       expect(changed, changed.stderr).toMatchObject({ code: 0 });
-      expect(changed.stdout).toMatch(/ is changed$/);
+      expect(changed.stdout).toMatch(/ is changed\n$/);
       const after = await view(collection, name);
       expect(after).toMatchObject(expected);
       expect(after.version).toBe(before.version + 1);
@@ -332,7 +326,7 @@ describe('update', () => {
       const env = await cli('plan', '-f', 'changed.yaml', '-o', 'json');
       expect(env.json().data.summary, env.stdout).toMatchObject({ total: 0, none: 1 });
       const again = await cli(group, 'update', ...words);
-      expect(again.stdout).toMatch(/ is so already$/);
+      expect(again.stdout).toMatch(/ is so already\n$/);
       expect((await view(collection, name)).version).toBe(after.version);
     },
   );
@@ -347,18 +341,18 @@ describe('update', () => {
   });
 
   it('renames, and tells of what is not there', async () => {
-    expect(await quick('models', 'update', 'acme/body', '--name', 'acme/renamed')).toMatchObject({
+    expect(await cli('models', 'update', 'acme/body', '--name', 'acme/renamed')).toMatchObject({
       code: 0,
     });
     expect(await view('models', 'acme/body')).toBeUndefined();
-    const absent = await quick('models', 'update', 'acme/body', '--type', 'llm');
+    const absent = await cli('models', 'update', 'acme/body', '--type', 'llm');
     expect(absent.code).toBe(1);
     expect(absent.stderr).toContain('there is no model "acme/body"');
   });
 
   it('refuses faults as a file is refused, and changes nothing', async () => {
     const before = await view('models', 'acme/fast');
-    const refused = await quick(
+    const refused = await cli(
       'models',
       'update',
       'acme/fast',
@@ -369,7 +363,7 @@ describe('update', () => {
     expect(refused.stderr).toMatch(
       /routes\[0\]\.provider: no provider is named ehco\n +hint: .*echo/,
     );
-    const far = await quick(
+    const far = await cli(
       'models',
       'update',
       'acme/fast',
@@ -404,8 +398,8 @@ describe('update', () => {
       expect(refused.stderr).toMatch(/provider owned .* belongs to the namespace team\n.*--force/);
       expect(await view('providers', 'owned')).toEqual(before);
       const skill = ['skills', 'update', 'owned', 'review'];
-      expect(await quick(...skill)).toMatchObject({ code: 5, stdout: '' });
-      expect(await quick(...skill, '--force')).toMatchObject({ code: 0 });
+      expect(await cli(...skill)).toMatchObject({ code: 5, stdout: '' });
+      expect(await cli(...skill, '--force')).toMatchObject({ code: 0 });
       // The inventory knows it when somebody took the label away.
       await gateway.admin('PATCH', `/admin/v1/providers/${before.id}`, { labels: {} });
       const again = await cli(...change);
