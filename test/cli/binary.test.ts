@@ -5,7 +5,7 @@ import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { startFakeServer } from '../client/fake-server.ts';
 import { verifies } from '../requirements.ts';
-import { emptyDirectory } from './run-cli.ts';
+import { emptyDirectory } from '../support/each-file/empty-directory.ts';
 
 const BINARY = fileURLToPath(new URL('../../bin/gateway.js', import.meta.url));
 const options = async (env: Record<string, string> = {}) => ({

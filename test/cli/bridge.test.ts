@@ -13,7 +13,7 @@ import { scripted } from '../runtime/entry/scripted-runner.ts';
 import { serveServices } from '../runtime/entry/serve-services.ts';
 import { ORG } from '../sessions/support.ts';
 import { eventually } from '../support/gateway.ts';
-import { emptyDirectory } from './run-cli.ts';
+import { emptyDirectory } from '../support/each-file/empty-directory.ts';
 
 /** A bridge as its client starts it, on pipes. */
 async function startBridge(protocol: 'acp' | 'mcp', url: string, service = 'ep_1') {

@@ -9,7 +9,8 @@ import { startFakeServer } from '../client/fake-server.ts';
 import type { FakeServer, Handler } from '../client/fake-server.ts';
 import { verifies } from '../requirements.ts';
 import { BINARY } from '../support/gateway.ts';
-import { emptyDirectory, runCli } from './run-cli.ts';
+import { runCli } from './run-cli.ts';
+import { emptyDirectory } from '../support/each-file/empty-directory.ts';
 
 const NAMES: Readonly<Record<string, object[]>> = {
   '/admin/v1/agents': [

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startFakeServer } from '../client/fake-server.ts';
 import type { Handler } from '../client/fake-server.ts';
 import { verifies } from '../requirements.ts';
-import { emptyDirectory } from './run-cli.ts';
+import { emptyDirectory } from '../support/each-file/empty-directory.ts';
 
 const BINARY = fileURLToPath(new URL('../../bin/gateway.js', import.meta.url));
 const LINES = 5_000;

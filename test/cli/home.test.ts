@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { startFakeServer } from '../client/fake-server.ts';
 import { verifies } from '../requirements.ts';
 import { eventually, spawnGateway } from '../support/gateway.ts';
-import { emptyDirectory, runCli } from './run-cli.ts';
+import { runCli } from './run-cli.ts';
+import { emptyDirectory } from '../support/each-file/empty-directory.ts';
 
 const CONFIG = `version: 1
 server: { listen: { host: 127.0.0.1, port: 0 }, store: { driver: memory } }

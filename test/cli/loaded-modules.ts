@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { emptyDirectory } from './run-cli.ts';
+import { emptyDirectory } from '../support/each-file/empty-directory.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BINARY = join(ROOT, 'bin/gateway.js');

@@ -1,10 +1,7 @@
 import { EventEmitter } from 'node:events';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll } from 'vitest';
 import { main } from '../../src/cli/main.ts';
+import { emptyDirectory } from '../support/each-file/empty-directory.ts';
 
 export interface CliRun {
   code: number;
@@ -23,18 +20,6 @@ export interface CliOptions {
   signals?: EventEmitter;
   onExit?: (code: number) => void;
   onStdout?: (text: string) => void;
-}
-
-const made: string[] = [];
-afterAll(async () => {
-  for (const directory of made.splice(0)) await rm(directory, { recursive: true, force: true });
-});
-
-/** An empty directory of the test file's own, so that no `.gateway` of the machine is found. */
-export async function emptyDirectory(): Promise<string> {
-  const directory = await realpath(await mkdtemp(join(tmpdir(), 'gateway-cli-')));
-  made.push(directory);
-  return directory;
 }
 
 class TextSink extends EventEmitter {

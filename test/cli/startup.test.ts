@@ -6,7 +6,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { startFakeServer } from '../client/fake-server.ts';
 import { verifies } from '../requirements.ts';
 import { loadedBy } from './loaded-modules.ts';
-import { emptyDirectory, runCli } from './run-cli.ts';
+import { emptyDirectory } from '../support/each-file/empty-directory.ts';
+import { runCli } from './run-cli.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BINARY = join(ROOT, 'bin/gateway.js');

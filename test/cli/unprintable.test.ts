@@ -5,7 +5,8 @@ import { startFakeServer } from '../client/fake-server.ts';
 import type { FakeServer } from '../client/fake-server.ts';
 import { verifies } from '../requirements.ts';
 import { NASTY, UNPRINTABLE } from '../support/nasty-name.ts';
-import { emptyDirectory, runCli } from './run-cli.ts';
+import { runCli } from './run-cli.ts';
+import { emptyDirectory } from '../support/each-file/empty-directory.ts';
 import type { CliRun } from './run-cli.ts';
 
 const AT = '2026-11-21T10:00:00.000Z';

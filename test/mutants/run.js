@@ -61,7 +61,7 @@ function isNoticed(folder, file) {
   const args = ['node_modules/vitest/vitest.mjs', 'related', `src/${file}`, '--run', '--bail', '1'];
   const child = spawn(
     process.execPath,
-    [...args, '--project', 'unit', '--project', 'whole', '--exclude', 'test/{e2e,docs,package}/**'],
+    [...args, '--project=!deep', '--exclude', 'test/{e2e,docs,package}/**'],
     { cwd: folder, stdio: 'ignore', detached: true },
   );
   return new Promise((resolve) => {

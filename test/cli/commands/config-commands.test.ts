@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startFakeServer, type FakeServer } from '../../client/fake-server.ts';
 import { verifies } from '../../requirements.ts';
 import { createFakeAdmin, type FakeAdmin } from '../fake-admin.ts';
-import { emptyDirectory, runCli } from '../run-cli.ts';
+import { runCli } from '../run-cli.ts';
+import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 
 const CANARY = 'canary-secret-7f3a';
 const CONFIG = `version: 1

@@ -5,7 +5,8 @@ import { verifies } from '../../requirements.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { startMediaStudio } from '../../support/stage/media-studio.ts';
-import { emptyDirectory, runCli } from '../run-cli.ts';
+import { runCli } from '../run-cli.ts';
+import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import type { CliRun } from '../run-cli.ts';
 
 const CONFIG = {

@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TEMPLATES } from '../../../src/config/read/init-template.ts';
-import { emptyDirectory, runCli } from '../run-cli.ts';
+import { runCli } from '../run-cli.ts';
+import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 
 describe('mock', () => {
   it('answers until a signal, and then ends well', async () => {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startFakeServer, type FakeServer, type Handler } from '../../client/fake-server.ts';
 import { verifies } from '../../requirements.ts';
-import { emptyDirectory, runCli, type CliOptions } from '../run-cli.ts';
+import { runCli, type CliOptions } from '../run-cli.ts';
+import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import { capabilitiesOf } from '../../../src/protocols/capabilities/capabilities-of.ts';
 
 let server: FakeServer;

@@ -6,7 +6,8 @@ import { TOOLS } from '../../../src/cli/connect/tools.ts';
 import { startFakeServer } from '../../client/fake-server.ts';
 import type { FakeServer, Handler } from '../../client/fake-server.ts';
 import { verifies } from '../../requirements.ts';
-import { emptyDirectory, runCli } from '../run-cli.ts';
+import { runCli } from '../run-cli.ts';
+import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 
 const OWN = 'sk-own-00000000000000001';
 const MADE = 'sk-made-0000000000000001';

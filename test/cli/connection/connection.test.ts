@@ -9,7 +9,8 @@ import {
 import { findDeclared } from '../../../src/cli/connection/declared-gateway.ts';
 import { startFakeServer } from '../../client/fake-server.ts';
 import { verifies } from '../../requirements.ts';
-import { emptyDirectory, runCli } from '../run-cli.ts';
+import { runCli } from '../run-cli.ts';
+import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 
 let cwd: string;
 beforeEach(async () => {

@@ -8,7 +8,8 @@ import type { FakeServer } from '../../client/fake-server.ts';
 import { verifies } from '../../requirements.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
-import { emptyDirectory, runCli } from '../run-cli.ts';
+import { runCli } from '../run-cli.ts';
+import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 
 let gateway: TestGateway;
 let restricted: string;

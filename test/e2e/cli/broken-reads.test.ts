@@ -5,7 +5,7 @@ import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { emptyDirectory } from '../../cli/run-cli.ts';
+import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import { verifies } from '../../requirements.ts';
 import { runBinary } from '../../support/binary.ts';
 import type { BinaryRun } from '../../support/binary.ts';

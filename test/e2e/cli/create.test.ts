@@ -352,24 +352,12 @@ describe('update', () => {
 
   it('refuses faults as a file is refused, and changes nothing', async () => {
     const before = await view('models', 'acme/fast');
-    const refused = await cli(
-      'models',
-      'update',
-      'acme/fast',
-      '--set',
-      'routes[0].provider=ehco',
-    );
+    const refused = await cli('models', 'update', 'acme/fast', '--set', 'routes[0].provider=ehco');
     expect(refused.code).toBe(3);
     expect(refused.stderr).toMatch(
       /routes\[0\]\.provider: no provider is named ehco\n +hint: .*echo/,
     );
-    const far = await cli(
-      'models',
-      'update',
-      'acme/fast',
-      '--set',
-      'routes[0].provider=elsewhere',
-    );
+    const far = await cli('models', 'update', 'acme/fast', '--set', 'routes[0].provider=elsewhere');
     expect(far.stderr).toMatch(/no provider is named elsewhere\n +hint: known: (?!.*prov_).*echo/);
     expect(await view('models', 'acme/fast')).toEqual(before);
   });

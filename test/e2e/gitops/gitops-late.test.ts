@@ -6,7 +6,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { emptyDirectory, runCli } from '../../cli/run-cli.ts';
+import { runCli } from '../../cli/run-cli.ts';
+import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import { startGateway } from '../../support/gateway.ts';
 
 const SKILL = '---\nname: review\ndescription: Reviews.\n---\nRead.\n';

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { emptyDirectory, runCli } from '../../cli/run-cli.ts';
+import { runCli } from '../../cli/run-cli.ts';
+import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import type { CliRun } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
 import { startGateway } from '../../support/gateway.ts';

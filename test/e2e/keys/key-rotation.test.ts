@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { emptyDirectory } from '../../cli/run-cli.ts';
+import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { verifies } from '../../requirements.ts';
 import { BINARY, newDirectory, startGateway } from '../../support/gateway.ts';

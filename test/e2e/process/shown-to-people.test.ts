@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emptyDirectory } from '../../cli/run-cli.ts';
+import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import { verifies } from '../../requirements.ts';
 import { BINARY, eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
