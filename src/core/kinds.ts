@@ -251,12 +251,13 @@ export const KINDS = {
 /** A kind by its collection. */
 export type Collection = keyof typeof KINDS;
 
-type Declared = {
+/** A kind that a configuration declares, by its collection. */
+export type DeclaredCollection = {
   [C in Collection]: (typeof KINDS)[C]['isDeclared'] extends true ? C : never;
 }[Collection];
 
-/** Kinds that a configuration declares, by the word used for one of them. */
-export type KindName = (typeof KINDS)[Declared]['name'];
+/** The same by the word for one of them. */
+export type KindName = (typeof KINDS)[DeclaredCollection]['name'];
 
 const COLLECTIONS = Object.keys(KINDS) as Collection[];
 
@@ -269,6 +270,9 @@ export function factsOf(collection: Collection): KindFacts {
 export function kindsWhere(test: (facts: KindFacts) => boolean): readonly Collection[] {
   return COLLECTIONS.filter((collection) => test(KINDS[collection]));
 }
+
+/** Collections that a configuration declares, in reference order. */
+export const DECLARED = kindsWhere(({ isDeclared }) => isDeclared) as readonly DeclaredCollection[];
 
 /** True for a kind that the command line shows. */
 export function isListed({ verbs }: KindFacts): boolean {

@@ -180,7 +180,7 @@ models:
     verifies(
       'extend.docs-proved',
       'extend.kind',
-      'adds a kind, which API, files, plan, commands and pages know',
+      'adds a kind, which API, files, plan, commands, pages and the console know',
     ),
     async () => {
       const prompt = (name: string, text: string) =>
@@ -242,12 +242,15 @@ models:
         "const { COMMANDS } = await import('./src/cli/commands.ts');" +
         "const { withFlags } = await import('./src/cli/grammar/load-flags.ts');" +
         "const { renderDocs } = await import('./src/cli/grammar/render-docs.ts');" +
-        'process.stdout.write(renderDocs(await withFlags(COMMANDS)));';
+        'process.stdout.write(renderDocs(await withFlags(COMMANDS)));' +
+        "const { CONFIGURATION_KINDS } = await import('./src/console/logic/configuration-kinds.ts');" +
+        'process.stdout.write(JSON.stringify(CONFIGURATION_KINDS));';
       const docs = await execa('node', ['--import', 'tsx', '--input-type=module', '-e', page], {
         cwd: copy,
       });
       expect(docs.stdout).toContain('gateway prompts create');
       expect(docs.stdout).toContain('The text itself');
+      expect(docs.stdout).toContain('["prompts","Prompts"]');
     },
   );
 

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { suggest } from '../../core/suggest.ts';
-import { factsOf, kindsWhere, type Collection, type KindName } from '../../core/kinds.ts';
+import {
+  DECLARED,
+  type DeclaredCollection,
+  factsOf,
+  KINDS,
+  type KindName,
+} from '../../core/kinds.ts';
 import { once } from '../../core/lazy.ts';
 import { name } from '../../resources/fields/fields.ts';
 import { definitionOf } from '../../resources/registry.ts';
@@ -76,9 +82,7 @@ const labels = z
   .describe('Free names and values.');
 
 /** Declared kinds in reference order: what an object refers to is of an earlier kind, or of the same. */
-export const CONFIG_KINDS: readonly ConfigKind[] = kindsWhere(({ isDeclared }) => isDeclared).map(
-  toConfigKind,
-);
+export const CONFIG_KINDS: readonly ConfigKind[] = DECLARED.map(toConfigKind);
 
 export const COLLECTIONS: ReadonlySet<string> = new Set(
   CONFIG_KINDS.map(({ collection }) => collection),
@@ -94,12 +98,12 @@ export function kindOf(kind: KindName): ConfigKind {
   return found;
 }
 
-function toConfigKind(collection: Collection): ConfigKind {
+function toConfigKind(collection: DeclaredCollection): ConfigKind {
   const definition = definitionOf(collection);
   const facts = factsOf(collection);
   const entry = once(() => entryOf(definition));
   return {
-    kind: facts.name as KindName,
+    kind: KINDS[collection].name,
     collection,
     description: definition.description,
     definition,
