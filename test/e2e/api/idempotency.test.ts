@@ -11,7 +11,8 @@ import type { Upstream } from '../../support/stage/upstream.ts';
 
 const ID = 'routing.idempotency-key';
 const PICTURES = { created: 1, data: [{ b64_json: 'aGk=' }] };
-const AGENT = { name: 'Helper', model: 'i/up' };
+/** Agent with a model of another provider, since runs call it at any time. */
+const AGENT = { name: 'Helper', model: 'i/text' };
 
 describe('a call that names itself', () => {
   let upstream: Upstream;

@@ -60,6 +60,7 @@ export function watchJournal(): WatchedJournal {
         else truncateSync(join(folder, file), size);
       }
     },
-    remove: () => rmSync(notes, { recursive: true, force: true }),
+    // A process that is being ended may still write.
+    remove: () => rmSync(notes, { recursive: true, force: true, maxRetries: 10 }),
   };
 }
