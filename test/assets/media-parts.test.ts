@@ -15,6 +15,22 @@ import { ASSET_TYPES, sniffMedia } from '../../src/assets/sniff-media.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 describe('readRange', () => {
+  it.each([
+    ['bytes=2-4', { start: 2, end: 5 }],
+    ['bytes=4-', { start: 4, end: 10 }],
+    ['bytes=-3', { start: 7, end: 10 }],
+    ['bytes=-30', { start: 0, end: 10 }],
+    ['bytes=9-9', { start: 9, end: 10 }],
+    ['bytes=-0', 'unsatisfiable'],
+    ['bytes=10-', 'unsatisfiable'],
+    ['bytes=-', undefined],
+    ['bytes=5-4', undefined],
+    ['bytes=0-1,3-4', undefined],
+    [undefined, undefined],
+  ])('reads %s of ten bytes', (header, range) => {
+    expect(readRange(header, 10)).toEqual(range);
+  });
+
   it('never leaves the body', () => {
     const number = fc.oneof(fc.constant(''), fc.nat(300).map(String), fc.constant('9'.repeat(30)));
     fc.assert(

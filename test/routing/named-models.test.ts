@@ -69,6 +69,37 @@ function modelRecord(name: string, enabled = true) {
 const idOf = (declared: Declared, name: string): string | undefined =>
   indexOf(declared).catalog.models.get(name)?.id;
 
+describe('a model whose provider alone changes', () => {
+  it('routes to the provider as it is now, and to none that is off', () => {
+    const index = new CatalogIndex(DEFAULTS);
+    const providerOf = (enabled: boolean, version: number) => {
+      const account = fakeAccount('acme', { baseUrl: `http://127.0.0.1:${version}/v1` });
+      return { account, enabled, models: null, created_at: MADE, version };
+    };
+    const put = (enabled: boolean, version: number): string[] => {
+      const providers = new Map([['prov_acme', providerOf(enabled, version)]]);
+      index.change({ ...NOTHING, providers });
+      const routes = index.catalog.models.get('acme/fast')?.routes ?? [];
+      return routes.map(({ provider }) => provider.baseUrl);
+    };
+    put(true, 1);
+    const route = {
+      provider: 'acme',
+      upstream_model: 'fast',
+      mapping: 'native' as const,
+      priority: 0,
+      weight: 1,
+      response_model: 'provider' as const,
+      enabled: true,
+    };
+    const model = { ...modelRecord('acme/fast'), routes: [route] };
+    index.change({ ...NOTHING, models: new Map([['model_fast', model]]) });
+    expect(put(true, 2)).toEqual(['http://127.0.0.1:2/v1']);
+    expect(put(false, 3)).toEqual([]);
+    expect(put(true, 4)).toEqual(['http://127.0.0.1:4/v1']);
+  });
+});
+
 describe('a provider that serves models without declarations', () => {
   const all = { providers: { openai: ['*'] } };
 

@@ -10,6 +10,26 @@ import { createRig } from './support.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
+describe('the beginning of a run', () => {
+  it('is refused where there is a run of that id', async () => {
+    const { store, jobs, organization } = await createRig();
+    const run: RunRow = {
+      id: 'drun_1',
+      organization,
+      deploymentId: 'depl_1',
+      agent: null,
+      trigger: { type: 'manual' },
+      payer: { keyId: 'key_1', keyName: 'ci', organizationId: organization },
+      sessionId: null,
+      error: null,
+      createdAt: '2026-11-21T00:00:00.000Z',
+    };
+    const begin = () => store.commit(beginOps(run, jobs));
+    expect((await begin()).ok).toBe(true);
+    expect((await begin()).ok).toBe(false);
+  });
+});
+
 describe('the sweep of runs', () => {
   it('removes decided runs past their age with their claims, and keeps the newest', async () => {
     const rig = await createRig();

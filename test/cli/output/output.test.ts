@@ -39,6 +39,12 @@ describe('output', () => {
     },
   );
 
+  it('ends a text with a line end, and with no second one', async () => {
+    const { written, output } = capture('text');
+    for (const text of ['one', 'two\n', '', 'three']) await output.print(text);
+    expect(written.stdout).toBe('one\ntwo\nthree\n');
+  });
+
   it('says nothing of progress with --quiet', () => {
     const { written, output } = capture('text', { quiet: true });
     output.note('working');
