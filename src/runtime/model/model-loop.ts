@@ -1,10 +1,11 @@
 import type { NewEvent } from '../../sessions/log/session-event.ts';
-import type { TurnLog, TurnRunner } from '../../sessions/sessions.ts';
+import type { TurnRunner } from '../../sessions/sessions.ts';
 import { askModel } from './ask-model.ts';
 import { AttachedFiles } from '../turn/attached-files.ts';
 import { backOff } from './back-off.ts';
 import { toInstructions } from '../turn/instructions.ts';
 import { toErrorEvent } from '../tools/model-failure.ts';
+import { KeptStates } from '../turn/kept-states.ts';
 import { nextStep } from '../turn/next-step.ts';
 import type { Step } from '../turn/next-step.ts';
 import { runTools } from './run-tools.ts';
@@ -35,11 +36,15 @@ const TOO_MANY: NewEvent = toErrorEvent(
  * have begun is answered with an error, unless its server says that repeating it changes nothing.
  */
 export function createModelLoop(deps: ModelLoopDeps): TurnRunner {
+  const kept = new KeptStates();
   return {
     async run(log, signal) {
-      const context = await open(log, signal, deps);
+      const { id } = log.session;
+      const journal = new TurnJournal(log, kept.take(id));
+      const context = await open(journal, signal, deps);
       try {
         await go(context);
+        if (!signal.aborted) kept.keep(id, journal.state);
       } catch (thrown) {
         if (!signal.aborted) throw thrown;
       } finally {
@@ -49,10 +54,13 @@ export function createModelLoop(deps: ModelLoopDeps): TurnRunner {
   };
 }
 
-async function open(log: TurnLog, signal: AbortSignal, deps: ModelLoopDeps): Promise<TurnContext> {
-  const journal = new TurnJournal(log);
+async function open(
+  journal: TurnJournal,
+  signal: AbortSignal,
+  deps: ModelLoopDeps,
+): Promise<TurnContext> {
   await journal.sync();
-  const { session } = log;
+  const { session } = journal.log;
   const skills = session.agent.skills.length === 0 ? [] : await deps.skills(session);
   const agent = withSkillTool(session.agent, skills);
   return {
@@ -62,7 +70,7 @@ async function open(log: TurnLog, signal: AbortSignal, deps: ModelLoopDeps): Pro
     agent,
     instructions: toInstructions(agent, skills, SKILL_TOOL),
     files: new AttachedFiles((id) => deps.file(session, id)),
-    begun: toSuspects(log, journal),
+    begun: toSuspects(journal),
     signal,
   };
 }
@@ -71,7 +79,7 @@ async function open(log: TurnLog, signal: AbortSignal, deps: ModelLoopDeps): Pro
  * Calls that a former go may have begun: it says so by having taken up the input that called for them
  * before it begins.
  */
-function toSuspects({ session }: TurnLog, { state }: TurnJournal): Set<string> {
+function toSuspects({ log: { session }, state }: TurnJournal): Set<string> {
   const { phase, calledAt, uses } = state;
   const isUnderWay = phase === 'running' || phase === 'rescheduled';
   const begun = isUnderWay && session.handled >= calledAt ? uses.filter(isRunnable) : [];

@@ -17,7 +17,7 @@ export interface Change {
 
 /** The log of a Session and where it stands, always of one mind: every write and every read goes through here. */
 export class TurnJournal {
-  readonly state = new TurnState();
+  readonly state: TurnState;
   readonly log: TurnLog;
   #usage: SessionUsage;
   #cost: number;
@@ -26,9 +26,11 @@ export class TurnJournal {
   #deferred: NewEvent[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(log: TurnLog) {
+  /** @param state what the log came to up to some event; default: nothing was read of it */
+  constructor(log: TurnLog, state = new TurnState()) {
     const { usage, cost, unpriced = false, handled } = log.session;
     this.log = log;
+    this.state = state;
     this.#usage = usage;
     this.#cost = cost;
     this.#unpriced = unpriced;

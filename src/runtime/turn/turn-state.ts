@@ -1,3 +1,4 @@
+import { approximateSize } from '../../core/json/approximate-size.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import type { Part } from '../../protocols/canonical/canonical.ts';
 import type { InputType, PlacedEvent, SessionEvent } from '../../sessions/log/session-event.ts';
@@ -24,6 +25,8 @@ export type Phase = 'idle' | 'waiting' | 'running' | 'rescheduled' | 'terminated
 export class TurnState {
   /** Place of the last event that was taken. */
   seq = 0;
+  /** Characters of the events that were taken, about. */
+  chars = 0;
   /** Place of the last of them that a client sent. */
   lastInput = 0;
   phase: Phase = 'idle';
@@ -56,6 +59,7 @@ export class TurnState {
   take({ seq, event }: PlacedEvent): void {
     if (seq <= this.seq) return;
     this.seq = seq;
+    this.chars += approximateSize(event);
     if (INPUTS.has(event.type)) this.lastInput = seq;
     if (event.type === 'user.message' || event.type === 'system.message') this.#queue.push(event);
     else if (event.type === 'user.interrupt') this.#interrupt();
