@@ -25,10 +25,19 @@ export const LEFT_OUT_NOTE =
  */
 export function toLeaveOut(state: TurnState, { tokens, instructions, tools }: ContextRoom): number {
   const fixed = estimateTokens(instructions.length + JSON.stringify(tools).length);
-  const sizes = state.dispensable.map(sizeOf);
-  const rest = state.entries.map(sizeOf).reduce((sum, size) => sum + size, fixed);
-  const isTold = state.isTooLong;
+  const { entries, sizes: known, isTooLong: isTold } = state;
+  let rest = fixed;
+  for (const [index, entry] of entries.entries()) {
+    let size = known.get(entry);
+    if (size === undefined) {
+      size = sizeOf(entry);
+      // The conversation grows, and most of it is as it was.
+      if (index < entries.length - 1 && isWhole(entry)) known.set(entry, size);
+    }
+    rest += size;
+  }
   if (rest <= tokens && !isTold) return 0;
+  const sizes = state.dispensable.map((entry) => known.get(entry) ?? sizeOf(entry));
   // The estimate is too low where the provider says that the conversation is too long.
   let excess = rest - KEPT_SHARE * (isTold ? Math.min(rest, tokens) : tokens);
   let count = 0;
@@ -36,6 +45,13 @@ export function toLeaveOut(state: TurnState, { tokens, instructions, tools }: Co
   // The rest begins with a question of somebody, as providers want it.
   while (count > 0 && count < state.turnStart && state.entries[count]?.type === 'answer') count++;
   return count;
+}
+
+/** Nothing is added to it any more, unless it is the last. */
+function isWhole(entry: Entry): boolean {
+  return (
+    entry.type === 'input' || entry.parts.every((part) => part.type !== 'use' || part.use.result)
+  );
 }
 
 function sizeOf(entry: Entry): number {

@@ -31,6 +31,8 @@ export class TurnState {
   lastInput = 0;
   phase: Phase = 'idle';
   readonly entries: Entry[] = [];
+  /** Tokens of entries that change no more, as far as they were counted. */
+  readonly sizes = new WeakMap<Entry, number>();
   /** Turns that have begun. */
   turns = 0;
   /** Index of the entry with which the last turn begins. */
