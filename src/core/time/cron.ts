@@ -62,13 +62,19 @@ export function isTimeZone(name: string): boolean {
  * not (requirement scheduler.dst).
  */
 export function nextInstant(schedule: CronSchedule, after: number): number | undefined {
-  return toCron(schedule).nextRun(new Date(after))?.getTime();
+  const { cron, next } = ruleOf(schedule);
+  const minute = Math.floor(after / MINUTE_MS);
+  if (next.has(minute)) return next.get(minute);
+  const instant = cron.nextRun(new Date(after))?.getTime();
+  if (next.size >= MAX_MINUTES) next.clear();
+  next.set(minute, instant);
+  return instant;
 }
 
 /** The next instants behind `after`, at most `count`. */
 export function upcomingInstants(schedule: CronSchedule, after: number, count: number): number[] {
-  return toCron(schedule)
-    .nextRuns(count, new Date(after))
+  return ruleOf(schedule)
+    .cron.nextRuns(count, new Date(after))
     .map((at) => at.getTime());
 }
 
@@ -79,8 +85,35 @@ export function latestInstant(
 ): number | undefined {
   // Whole seconds count there, and the end is not included.
   const end = (Math.floor(until / 1_000) + 1) * 1_000;
-  const latest = toCron(schedule).previousRuns(1, new Date(end))[0]?.getTime();
+  const latest = ruleOf(schedule).cron.previousRuns(1, new Date(end))[0]?.getTime();
   return latest !== undefined && latest > after ? latest : undefined;
+}
+
+/** A schedule as it was understood once. */
+interface Rule {
+  readonly cron: Cron;
+  /** First instant behind a minute, by the minute: all instants are whole ones. */
+  readonly next: Map<number, number | undefined>;
+}
+
+const MINUTE_MS = 60_000;
+const MAX_MINUTES = 8;
+const MAX_RULES = 256;
+
+/**
+ * Module state, since it holds what follows from the words of a schedule alone: many Schedules have the
+ * same, and all that are due at once ask for the same next instant.
+ */
+const rules = new Map<string, Rule>();
+
+function ruleOf(schedule: CronSchedule): Rule {
+  const name = `${schedule.timezone} ${schedule.expression}`;
+  const known = rules.get(name);
+  if (known) return known;
+  const rule: Rule = { cron: toCron(schedule), next: new Map() };
+  if (rules.size >= MAX_RULES) rules.clear();
+  rules.set(name, rule);
+  return rule;
 }
 
 /**
