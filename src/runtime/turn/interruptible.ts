@@ -6,18 +6,22 @@ export async function interruptible<T>(
   signal: AbortSignal,
   work: (stopped: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const interrupt = new AbortController();
+  const stop = new AbortController();
+  const onAbort = (): void => stop.abort(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
   const look = async (): Promise<void> => {
     await journal.sync();
-    if (journal.state.isInterrupted) interrupt.abort();
+    if (journal.state.isInterrupted) stop.abort();
   };
   // A store that fails tells so at the next append.
   const onInput = (): void => void look().catch(() => undefined);
   const forget = journal.log.onInput(onInput);
   onInput();
   try {
-    return await work(AbortSignal.any([signal, interrupt.signal]));
+    return await work(stop.signal);
   } finally {
     forget();
+    signal.removeEventListener('abort', onAbort);
   }
 }

@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream';
+import { Writable } from 'node:stream';
 import { GatewayError } from '../../core/errors.ts';
 import type { IdSource } from '../../core/ids.ts';
 import { inTurns } from '../../core/in-turns.ts';
@@ -7,7 +7,7 @@ import { createSseFramer } from '../../core/sse/sse.ts';
 import type { Usage } from '../../core/usage.ts';
 import { runInference } from '../../inference/run-inference.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
-import type { PipeableBody } from '../../inference/types.ts';
+import type { ClientConnection, PipeableBody } from '../../inference/types.ts';
 import { UNKNOWN } from '../../protocols/capabilities/capabilities-of.ts';
 import type { CanonicalRequest, Part, Stop } from '../../protocols/canonical/canonical.ts';
 import { messagesCodec } from '../../protocols/messages/codec/messages-codec.ts';
@@ -21,7 +21,6 @@ import type { PayingKey } from '../../usage/principal.ts';
 import { AnswerDraft } from './answer-draft.ts';
 import type { AnswerListener } from './answer-draft.ts';
 import { listCostOf } from '../tools/list-cost.ts';
-import { signalClient } from '../../surfaces/signal-client.ts';
 
 export interface ModelQuestion {
   /** Logical name. */
@@ -109,19 +108,18 @@ export function createModelCaller(deps: ModelCallerDeps): ModelCaller {
     },
     async ask(question) {
       const draft = new AnswerDraft(question.listener, MAX_ANSWER_CHARS);
-      const own = new AbortController();
+      const asker = new Asker(question.signal);
       const spent = (): Pick<ModelAnswer, 'usage' | 'cost'> => {
         const { usage } = draft;
         const cost = usage ? listCostOf(deps.catalog(), question.model, usage) : 0;
         return { usage, cost };
       };
-      const signal = AbortSignal.any([question.signal, own.signal]);
       try {
         const { principal, leave } = await deps.admit(question.payer);
         try {
           await deps.inference.ledger.checkFunds(principal);
-          const body = await open({ ...question, signal }, principal, { ...deps, protocol });
-          await read(body, draft, signal);
+          const body = await open(question, principal, { ...deps, protocol, client: asker });
+          await read(body, draft, asker);
         } finally {
           leave();
         }
@@ -129,16 +127,49 @@ export function createModelCaller(deps: ModelCallerDeps): ModelCaller {
       } catch (thrown) {
         throw new ModelCallError(thrown, spent());
       } finally {
-        own.abort();
+        asker.leave();
       }
     },
   };
 }
 
+/** The client of one call. Gone when the question is taken back, and for what may go on behind its answer. */
+class Asker implements ClientConnection {
+  readonly #signal: AbortSignal;
+  readonly #listeners = new Set<() => void>();
+  #hasLeft = false;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener('abort', this.leave, { once: true });
+  }
+
+  get gone(): boolean {
+    return this.#hasLeft || this.#signal.aborted;
+  }
+
+  onGone(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  readonly leave = (): void => {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    this.#signal.removeEventListener('abort', this.leave);
+    for (const listener of this.#listeners) listener();
+  };
+}
+
+interface OpenDeps extends ModelCallerDeps {
+  readonly protocol: WireProtocol;
+  readonly client: ClientConnection;
+}
+
 async function open(
-  { model, request, origin, signal }: ModelQuestion,
+  { model, request, origin }: ModelQuestion,
   principal: Admitted['principal'],
-  { inference, catalog, ids, protocol }: ModelCallerDeps & { protocol: WireProtocol },
+  { inference, catalog, ids, protocol, client }: OpenDeps,
 ): Promise<PipeableBody> {
   const { clock, defaultMaxTokens } = inference;
   const snapshot = catalog();
@@ -163,7 +194,7 @@ async function open(
       headers: {},
       origin,
       address: {},
-      client: signalClient(signal),
+      client,
       repeatable: true,
     },
     inference,
@@ -172,17 +203,42 @@ async function open(
   throw new GatewayError('invalid_upstream_response');
 }
 
-async function read(body: PipeableBody, draft: AnswerDraft, signal: AbortSignal): Promise<void> {
+/** Resolves when the answer is whole or of no use. */
+function read(body: PipeableBody, draft: AnswerDraft, client: ClientConnection): Promise<void> {
   const decoder = messagesCodec.createDecoder();
   const framer = createSseFramer();
-  const stream = new PassThrough({ signal });
-  body.pipe(stream);
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    for (const frame of framer.push(chunk))
-      for (const event of decoder.read(frame)) draft.take(event);
-    if (draft.failure) return;
+  return new Promise((resolve, reject) => {
+    const takeBack = (): void => reject(new Error('the question was taken back'));
+    if (client.gone) return takeBack();
+    const forget = client.onGone(takeBack);
+    const sink = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        attempt(done, () => {
+          for (const frame of framer.push(chunk))
+            for (const event of decoder.read(frame)) draft.take(event);
+          if (draft.failure) resolve();
+        });
+      },
+      final(done) {
+        attempt(done, () => {
+          for (const event of decoder.close()) if (!draft.isEnded) draft.take(event);
+          forget();
+          resolve();
+        });
+      },
+    });
+    sink.on('error', reject);
+    body.pipe(sink);
+  });
+}
+
+function attempt(done: (error?: Error) => void, work: () => void): void {
+  try {
+    work();
+    done();
+  } catch (thrown) {
+    done(thrown instanceof Error ? thrown : new Error('the answer cannot be read'));
   }
-  for (const event of decoder.close()) if (!draft.isEnded) draft.take(event);
 }
 
 function toAnswer({
