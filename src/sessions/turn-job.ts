@@ -44,10 +44,11 @@ export function createTurnJob({ log, runner }: TurnJobOptions): JobHandler {
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) stop.abort();
     const { pause, toEnd, forgive } = run;
-    const go = { log, runner, id, fence: begun.fence, stop, pause, toEnd };
+    const { row, fence, entry } = begun;
+    const go = { log, runner, id, fence, stop, pause, toEnd };
     try {
-      return ownFailures(failures, begun.row) < MAX_FAILURES
-        ? await runTurns(go)
+      return ownFailures(failures, row) < MAX_FAILURES
+        ? await runTurns(go, entry)
         : await giveUp(go);
     } catch (error) {
       if (signal.aborted) throw error;
@@ -63,6 +64,8 @@ export function createTurnJob({ log, runner }: TurnJobOptions): JobHandler {
 
 interface Begun {
   readonly row: SessionRow;
+  /** The same as it was read; absent where it was changed since. */
+  readonly entry?: Entry<SessionRow>;
   readonly fence: TurnFence;
 }
 
@@ -73,9 +76,10 @@ interface Begun {
 async function begin(log: SessionLog, id: string, attempt: number): Promise<Begun | undefined> {
   const turn = log.newTurnId();
   if (attempt === 1) {
-    const row = (await log.find(id))?.value;
-    if (!row || row.status === 'terminated') return undefined;
-    return { row, fence: new TurnFence(turn, row.turn) };
+    const entry = await log.find(id);
+    if (!entry || entry.value.status === 'terminated') return undefined;
+    const { value: row } = entry;
+    return { row, entry, fence: new TurnFence(turn, row.turn) };
   }
   const fence = new TurnFence(turn);
   const begun = await log.change(id, (row) =>
@@ -89,32 +93,32 @@ function ownFailures(failures: number, { goes }: SessionRow): number {
   return Math.max(0, Math.min(failures, (goes ?? 0) - 1));
 }
 
-async function runTurns(go: Go): Promise<JobResult> {
+async function runTurns(go: Go, read?: Entry<SessionRow>): Promise<JobResult> {
   let seen: number | undefined;
-  for (;;) {
-    const entry = await ownEntry(go);
+  for (let first = read; ; first = undefined) {
+    const entry = first ?? (await ownEntry(go));
     const { value: row } = entry;
     // A run that leaves input lying waits for the client; what arrived meanwhile it may not have seen.
     if (row.status === 'terminated' || (row.lastInput === seen && !isBusy(row)))
       return doneIfUnchanged(entry);
     if (row.lastInput === seen) throw new Error('the turn was left off before its end');
     seen = row.lastInput;
-    if (await runTurn(go, row)) return 'ended';
+    if (await runTurn(go, entry)) return 'ended';
     go.stop.signal.throwIfAborted();
   }
 }
 
 /** True when the go has ended with the turn. */
-async function runTurn(go: Go, row: SessionRow): Promise<boolean> {
+async function runTurn(go: Go, entry: Entry<SessionRow>): Promise<boolean> {
   const { log, runner, id, fence, stop, pause, toEnd } = go;
-  const session = await log.withAgent(row);
+  const session = await log.withAgent(entry.value);
   if (!session) {
     stop.abort();
     return false;
   }
   const turnLog = new FencedTurnLog(log, session, {
     fence,
-    lastInput: row.lastInput,
+    entry,
     toEnd,
     // One that waits for its client takes no room from those that could run.
     onStatus: (status) => pause?.(status === 'idle'),
@@ -141,8 +145,8 @@ async function runTurn(go: Go, row: SessionRow): Promise<boolean> {
 /** Somebody changed the Session: it may be another's now, or there is input. */
 async function lookAgain({ log, id, fence, stop }: Go, turnLog: FencedTurnLog): Promise<void> {
   try {
-    const row = (await log.find(id))?.value;
-    if (row && fence.owns(row)) turnLog.see(row);
+    const entry = await log.find(id);
+    if (entry && fence.owns(entry.value)) turnLog.see(entry);
     else stop.abort();
   } catch {
     // A store that fails tells the turn so at its next append.

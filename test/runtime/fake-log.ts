@@ -136,7 +136,7 @@ export class FakeSession {
     };
     const isDue = (when: CrashPoint['when']): boolean =>
       this.#crash?.at === 0 && this.#crash.when === when;
-    const current = (): Session => this.session;
+    const current = (): Session => ({ ...this.session, head: this.placed.length });
     return {
       isDead: () => dead,
       isOver: false,

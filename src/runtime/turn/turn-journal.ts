@@ -42,9 +42,11 @@ export class TurnJournal {
     return isSpent({ budget: this.log.session.budget, cost: this.#cost });
   }
 
-  /** Takes note of what others appended. Rejects with `StoreError`. */
+  /** Takes note of what others appended, as far as the log has seen it. Rejects with `StoreError`. */
   sync(): Promise<void> {
-    return this.#inTurn(() => this.#read());
+    return this.#inTurn(async () => {
+      if (this.log.session.head > this.state.seq) await this.#read();
+    });
   }
 
   /** Durable when it resolves. Rejects with `conflict` when the turn is somebody else's by now, or `StoreError`. */

@@ -4,7 +4,7 @@ import { ownTurn } from '../../core/in-turns.ts';
 import type { IdSource } from '../../core/ids.ts';
 import { Serial } from '../../core/serial.ts';
 import { mayHaveMore } from '../../store/may-have-more.ts';
-import type { Entry, Op, Store } from '../../store/store.ts';
+import type { Entry, Op, Store, Version } from '../../store/store.ts';
 import { LiveSessions } from '../live-sessions.ts';
 import { overOps } from '../over-index.ts';
 import { placeEvents } from './place-events.ts';
@@ -28,6 +28,11 @@ export interface SessionLogOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: IdSource;
+}
+
+/** What a change came to. */
+export interface Committed extends Changed {
+  readonly version: Version;
 }
 
 /** Change of a row. */
@@ -151,15 +156,18 @@ export class SessionLog {
    * Commits what `make` does to the row, anew as often as somebody else was faster. Undefined from
    * `make`: nothing is to be done.
    *
+   * @param seen the row as it mostly still is, for whoever is the one that changes it; read when it is not.
+   *   Default: it is read
    * @throws GatewayError what `make` throws; `conflict` when it never gets through
    */
   change(
     id: string,
     make: (row: SessionRow | undefined) => RowChange | undefined | Promise<RowChange | undefined>,
-  ): Promise<Changed | undefined> {
+    seen?: () => Entry<SessionRow>,
+  ): Promise<Committed | undefined> {
     return this.#serial.run(id, async () => {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const entry = await this.find(id);
+        const entry = tries === 0 && seen ? seen() : await this.find(id);
         const change = await make(entry?.value);
         if (!entry || !change) return undefined;
         const changed = placeEvents(change.row, change.events ?? [], this.now);
@@ -177,9 +185,10 @@ export class SessionLog {
           ...((await change.also?.(changed)) ?? []),
         ];
         const { commit = (all: readonly Op[]) => this.store.commit(all) } = change;
-        if (!(await commit(ops, { before: entry.value, next: after })).ok) continue;
+        const result = await commit(ops, { before: entry.value, next: after });
+        if (!result.ok) continue;
         this.live.ring(id, changed.placed);
-        return changed;
+        return { ...changed, version: result.version };
       }
       throw new GatewayError('conflict', { message: 'too much changes in this session at once' });
     });

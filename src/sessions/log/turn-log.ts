@@ -1,11 +1,11 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { EventDelta, NewEvent, PlacedEvent } from './session-event.ts';
 import { withNextTurn } from '../next-turn.ts';
-import type { SessionLog } from './session-log.ts';
+import type { RowChange, SessionLog } from './session-log.ts';
 import type { SessionRow } from '../session-row.ts';
 import type { Session, SessionStatus } from '../session.ts';
 import type { TurnChange, TurnLog } from '../sessions.ts';
-import type { Op } from '../../store/store.ts';
+import type { Entry, Op } from '../../store/store.ts';
 import type { TurnFence } from './turn-fence.ts';
 import { eventOf, moveOf } from '../status-moves.ts';
 
@@ -14,7 +14,8 @@ const MAX_END_TRIES = 3;
 
 export interface FencedTurn {
   readonly fence: TurnFence;
-  readonly lastInput: number;
+  /** Row of the Session, as it was read. */
+  readonly entry: Entry<SessionRow>;
   /** Operations that end the go with a commit; see `JobRun.toEnd`. */
   readonly toEnd?: (() => readonly Op[]) | undefined;
   /** Receives the status, whenever it may have changed. */
@@ -30,14 +31,18 @@ export class FencedTurnLog implements TurnLog {
   readonly #toEnd: FencedTurn['toEnd'];
   #isOver = false;
   #session: Session;
+  /** As last seen: mostly nobody else changes it meanwhile. */
+  #entry: Entry<SessionRow>;
   readonly #first: number;
   /** Number of the last input that those who listen were told of. */
   #told: number;
 
   constructor(log: SessionLog, session: Session, turn: FencedTurn) {
-    const { fence, lastInput, onStatus, toEnd } = turn;
+    const { fence, entry, onStatus, toEnd } = turn;
+    const { lastInput } = entry.value;
     this.#log = log;
     this.#session = session;
+    this.#entry = entry;
     this.#fence = fence;
     this.#onStatus = onStatus;
     this.#toEnd = toEnd;
@@ -65,7 +70,7 @@ export class FencedTurnLog implements TurnLog {
     const identified = this.#log.identify(withStatus(events, change));
     let tries = 0;
     let isEnd = false;
-    const changed = await this.#log.change(this.#session.id, (row) => {
+    const make = (row: SessionRow | undefined): RowChange => {
       if (this.#isOver || !row || !this.#fence.owns(row)) throw lostTurn();
       const { usage = row.usage, cost = row.cost, handled = row.handled } = change;
       const { unpriced = row.unpriced } = change;
@@ -75,10 +80,11 @@ export class FencedTurnLog implements TurnLog {
       const ops = isDone && tries++ < MAX_END_TRIES ? this.#toEnd?.() : undefined;
       isEnd = ops !== undefined;
       return { ...next, ...(ops && { ops }) };
-    });
+    };
+    const changed = await this.#log.change(this.#session.id, make, () => this.#entry);
     if (!changed) throw lostTurn();
     this.#isOver = isEnd;
-    this.see(changed.row);
+    this.see({ key: this.#entry.key, value: changed.row, version: changed.version });
     return changed.placed;
   }
 
@@ -98,8 +104,12 @@ export class FencedTurnLog implements TurnLog {
   }
 
   /** The row as it is now; tells of new input. */
-  see(row: SessionRow): void {
-    if (row.head >= this.#session.head) this.#session = { ...row, agent: this.#session.agent };
+  see(entry: Entry<SessionRow>): void {
+    const { value: row } = entry;
+    if (row.head >= this.#session.head) {
+      this.#session = { ...row, agent: this.#session.agent };
+      this.#entry = entry;
+    }
     this.#onStatus(this.#session.status);
     if (row.lastInput <= this.#told) return;
     this.#told = row.lastInput;
