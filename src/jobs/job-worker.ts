@@ -97,14 +97,20 @@ export class JobWorker {
     const at = toDeadline(clock.now(), LEASE_MS);
     if (!this.#places.enter({ id, at, holder })) return undefined;
     const row = toClaimed(toNewRow(job, at), { at, owner: nextOwner() });
-    let settle: () => void = () => undefined;
-    const settled = new Promise<void>((resolve) => (settle = resolve));
+    let settle: (version?: Version) => void = () => undefined;
+    const settled = new Promise<Version | undefined>((resolve) => (settle = resolve));
     const starting = settled
-      .then(() => this.#startIfOwned(job, row.owner))
+      .then((version) => {
+        if (version === undefined) return this.#startIfOwned(job, row.owner);
+        return this.#start({ kind, id, row, version });
+      })
       .finally(() => this.#starting.delete(starting));
     this.#starting.add(starting);
     // Whoever called for it may want to follow it from its beginning.
-    return { ops: toAddOps(kind, id, row), settle: () => void setImmediate(settle) };
+    return {
+      ops: toAddOps(kind, id, row),
+      settle: (version) => void setImmediate(settle, version),
+    };
   }
 
   /** The commit of the claim may have failed, or have been done although its answer was lost. */

@@ -1,4 +1,4 @@
-import type { Op, Value } from '../store/store.ts';
+import type { Op, Value, Version } from '../store/store.ts';
 
 /** Work that survives the process: kept in the store until its handler says that it is done. */
 export interface Job {
@@ -52,8 +52,12 @@ export interface JobRun {
 /** A go that begins with the commit that calls for it. */
 export interface Start {
   readonly ops: readonly Op[];
-  /** To be called after that commit, whatever came of it: the go begins if the job is this process's. */
-  settle(): void;
+  /**
+   * To be called after that commit, whatever came of it: the go begins if the job is this process's.
+   *
+   * @param version of a commit that was done; without it the job is read to learn whether it was
+   */
+  settle(version?: Version): void;
 }
 
 /**

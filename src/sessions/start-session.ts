@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
-import type { Op } from '../store/store.ts';
+import type { Op, Version } from '../store/store.ts';
 import { parseInputEvents } from './log/input-events.ts';
 import { placeEvents } from './log/place-events.ts';
 import { callsForTurn, statusAfter, turnJob } from './log/send-events.ts';
@@ -38,11 +38,13 @@ export async function startSession(
   const start = new TurnStart(jobs);
   if (callsForTurn(events)) ops.push(...(await start.opsFor(turnJob(id, row.organization))));
   const { commit = (all: readonly Op[]) => log.store.commit(all) } = input;
+  let version: Version | undefined;
   try {
-    const { ok } = await commit(ops, { next: row });
-    if (!ok) throw notWanted();
+    const result = await commit(ops, { next: row });
+    if (!result.ok) throw notWanted();
+    version = result.version;
   } finally {
-    start.settle();
+    start.settle(version);
   }
   return made;
 }

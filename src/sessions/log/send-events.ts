@@ -49,7 +49,11 @@ export async function sendEvents(
     const all = [...events, ...log.identify(statusAfter(row, events))];
     return { row, events: all, ops, ...(also && { also: (made) => also(toSent(made)) }) };
   };
-  const changed = await log.change(id, make).finally(() => start.settle());
+  const changed = await log.change(id, make).catch((thrown: unknown) => {
+    start.settle();
+    throw thrown;
+  });
+  start.settle(changed?.version);
   if (!changed) throw noSession();
   return toSent(changed);
 }

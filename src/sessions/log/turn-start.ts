@@ -1,5 +1,5 @@
 import type { Job, Jobs, Start } from '../../jobs/jobs.ts';
-import type { Op } from '../../store/store.ts';
+import type { Op, Version } from '../../store/store.ts';
 
 /** The start of a turn by the commit that calls for it, which may be tried again. */
 export class TurnStart {
@@ -17,9 +17,9 @@ export class TurnStart {
     return this.#start.ops;
   }
 
-  /** To be called when the commit was tried for the last time. */
-  settle(): void {
-    this.#start?.settle();
+  /** To be called when the commit was tried for the last time; with its version, if it was done. */
+  settle(version?: Version): void {
+    this.#start?.settle(version);
     this.#start = undefined;
   }
 }
