@@ -4,6 +4,7 @@ import type { CronSchedule } from '../core/time/cron.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
+import { CommitStart } from '../jobs/commit-start.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Stored } from '../resources/store/define-resource.ts';
 import { deployment } from '../resources/kinds/deployment.ts';
@@ -18,7 +19,7 @@ import {
 } from '../resources/store/due-index.ts';
 import type { Note, Repository } from '../resources/store/repository.ts';
 import type { Store } from '../store/store.ts';
-import { beginOps } from './run-ops.ts';
+import { beginOps, triggerJob } from './run-ops.ts';
 import { slotKey } from './run-row.ts';
 import type { RunRow } from './run-row.ts';
 
@@ -35,7 +36,7 @@ export interface ClaimDeps {
   readonly ids: IdSource;
   readonly log: Pick<Log, 'warn'>;
   readonly repository: Pick<Repository, 'find' | 'note'>;
-  readonly jobs: Pick<Jobs, 'toAdd'>;
+  readonly jobs: Pick<Jobs, 'toStart'>;
 }
 
 /** A row of the due index. */
@@ -62,12 +63,13 @@ interface Slot {
  * @returns false when it is not due any more
  */
 export async function claimDue(deps: ClaimDeps, due: Due): Promise<boolean> {
-  const { store, clock, ids, jobs } = deps;
+  const { store, clock, ids } = deps;
+  const start = new CommitStart(deps.jobs);
   const { deploymentId, organization, at } = due;
   const id = ids.next('drun');
   let taken: Slot | undefined;
   let tries = 0;
-  const stored = await noteIfThere(deps, due, async (stored) => {
+  const claim = noteIfThere(deps, due, async (stored) => {
     const now = clock.now();
     const schedule = scheduleOf(stored.spec);
     taken = undefined;
@@ -93,8 +95,9 @@ export async function claimDue(deps: ClaimDeps, due: Due): Promise<boolean> {
     if (!isFired) return { state, ops };
     const run = toRun(stored, { id, organization, scheduledAt: instant, now });
     ops.push({ type: 'put', key: slot, value: id, ifAbsent: true });
-    return { state, ops: [...ops, ...beginOps(run, jobs)] };
+    return { state, ops: [...ops, ...beginOps(run), ...(await start.opsFor(triggerJob(run)))] };
   });
+  const stored = await claim.finally(() => start.settle());
   const schedule = stored && scheduleOf(stored.spec);
   if (taken && schedule) tellSkipped(deps.log, due, { ...taken, schedule });
   if (!taken) await dropStale(deps, due);

@@ -1,24 +1,24 @@
-import type { Job, Jobs } from '../jobs/jobs.ts';
+import type { Job } from '../jobs/jobs.ts';
 import { pendingRunKey } from '../resources/store/due-index.ts';
 import type { Op, Version } from '../store/store.ts';
 import { runIndexOps, runKey } from './run-row.ts';
 import { TRIGGER_JOB } from './job-kinds.ts';
 import type { RunRow } from './run-row.ts';
 
-const triggerJob = ({ id, organization }: RunRow): Job => ({
+/** Has the run decided. */
+export const triggerJob = ({ id, organization }: RunRow): Job => ({
   kind: TRIGGER_JOB,
   id,
   payload: null,
   holder: organization,
 });
 
-/** Makes a pending run, and sees to it that somebody decides it. */
-export function beginOps(run: RunRow, jobs: Pick<Jobs, 'toAdd'>): Op[] {
+/** Makes a pending run; {@link triggerJob} belongs to it. */
+export function beginOps(run: RunRow): Op[] {
   return [
     { type: 'put', key: runKey(run.id), value: run, ifAbsent: true },
     { type: 'put', key: pendingRunKey(run.deploymentId, run.id), value: null },
     ...runIndexOps(run),
-    ...jobs.toAdd(triggerJob(run)),
   ];
 }
 

@@ -7,7 +7,7 @@ import { deployment } from '../resources/kinds/deployment.ts';
 import type { Repository } from '../resources/store/repository.ts';
 import type { Store } from '../store/store.ts';
 import { boundAgent } from './claim-due.ts';
-import { beginOps } from './run-ops.ts';
+import { beginOps, triggerJob } from './run-ops.ts';
 import { runKey, statusOf } from './run-row.ts';
 import type { RunRow } from './run-row.ts';
 import type { TriggerInput } from './scheduler.ts';
@@ -45,7 +45,8 @@ export async function triggerByHand(
   const target = { definition: deployment, idOrName: deploymentId, organization, by };
   const stored = await repository.note(target, async (stored) => {
     if (isArchived(stored)) throw archived(deploymentId);
-    const begun = beginOps({ ...pending, agent: boundAgent(stored.spec) }, jobs);
+    const run: RunRow = { ...pending, agent: boundAgent(stored.spec) };
+    const begun = [...beginOps(run), ...jobs.toAdd(triggerJob(run))];
     const lookUp = `GET /v1/deployment_runs/${pending.id}`;
     const name = (await named?.made({ id: pending.id, lookUp })) ?? [];
     return { action: 'run', state: {}, ops: [...begun, ...name] };

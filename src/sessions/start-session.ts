@@ -5,7 +5,7 @@ import { placeEvents } from './log/place-events.ts';
 import { callsForTurn, statusAfter, turnJob } from './log/send-events.ts';
 import type { SendDeps } from './log/send-events.ts';
 import { appendOps } from './log/session-log.ts';
-import { TurnStart } from './log/turn-start.ts';
+import { CommitStart } from '../jobs/commit-start.ts';
 import { agentKey, indexKeys, sessionKey } from './session-row.ts';
 import type { SessionRow } from './session-row.ts';
 import type { MadeSession, NewSession } from './sessions.ts';
@@ -35,7 +35,7 @@ export async function startSession(
     ...appendOps(id, placed),
     ...((await input.also?.(made)) ?? []),
   ];
-  const start = new TurnStart(jobs);
+  const start = new CommitStart(jobs);
   if (callsForTurn(events)) ops.push(...(await start.opsFor(turnJob(id, row.organization))));
   const { commit = (all: readonly Op[]) => log.store.commit(all) } = input;
   let version: Version | undefined;

@@ -100,7 +100,7 @@ describe('the sweep of runs', () => {
         error: null,
         createdAt: new Date(rig.clock.now()).toISOString(),
       };
-      await rig.store.commit(beginOps(run, { toAdd: () => [] }));
+      await rig.store.commit(beginOps(run));
       const entry = await rig.store.get(runKey(run.id));
       const decided = { ...run, sessionId: 'sess_1' };
       if (isDecided) await rig.store.commit(decideOps(decided, entry?.version ?? ''));

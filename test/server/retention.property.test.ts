@@ -145,7 +145,7 @@ async function populate(store: Store, clock: FakeClock, made: readonly Thing[]) 
     const slot =
       row.trigger.type === 'schedule' ? [slotKey(deploymentId, row.trigger.scheduledAt)] : [];
     await store.commit([
-      ...beginOps(row, { toAdd: () => [] }),
+      ...beginOps(row),
       ...slot.map((key) => ({ type: 'put' as const, key, value: row.id })),
     ]);
     const entry = await store.get(runKey(row.id));

@@ -10,7 +10,7 @@ import type { Changed, RowChange, SessionLog } from './session-log.ts';
 import type { SessionRow } from '../session-row.ts';
 import type { SessionInput } from '../sessions.ts';
 import { answerOf } from '../status-moves.ts';
-import { TurnStart } from './turn-start.ts';
+import { CommitStart } from '../../jobs/commit-start.ts';
 import { TURN_JOB } from './job-kinds.ts';
 
 export interface SendDeps {
@@ -40,7 +40,7 @@ export async function sendEvents(
   await checkAnswers(log, id, input);
   const events = log.identify(input);
   const toSent = ({ placed }: Changed) => placed.slice(0, events.length).map(({ event }) => event);
-  const start = new TurnStart(jobs);
+  const start = new CommitStart(jobs);
   const make = async (row: SessionRow | undefined): Promise<RowChange> => {
     if (row?.organization !== organization) throw noSession();
     refuseClosed(row, input);

@@ -1,8 +1,8 @@
-import type { Job, Jobs, Start } from '../../jobs/jobs.ts';
-import type { Op, Version } from '../../store/store.ts';
+import type { Job, Jobs, Start } from './jobs.ts';
+import type { Op, Version } from '../store/store.ts';
 
-/** The start of a turn by the commit that calls for it, which may be tried again. */
-export class TurnStart {
+/** The start of a job by the commit that calls for it, which may be tried again. */
+export class CommitStart {
   readonly #jobs: Pick<Jobs, 'toStart'>;
   #start: Start | undefined;
 
