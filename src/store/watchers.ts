@@ -21,13 +21,16 @@ interface Watcher {
   awake: boolean;
 }
 
+/** Marks in an encoded key in front of and behind a string. */
+const STRING = '\x20';
+const END = '\0';
 /** Mark behind a NUL in an encoded key: the segment goes on. */
 const GOES_ON = '\xff';
 
 export function createWatchers(): Watchers {
   const byPrefix = new Map<string, Set<Watcher>>();
-  /** Number of prefixes of each length: the only places to cut a key at. */
-  const lengths = new Map<number, number>();
+  /** By the beginning of keys, the number of prefixes of each length: the only places to cut a key at. */
+  const lengths = new Map<string, Map<number, number>>();
   let size = 0;
 
   function remove(prefix: string, watcher: Watcher): void {
@@ -38,13 +41,22 @@ export function createWatchers(): Watchers {
     group?.delete(watcher);
     if (group?.size !== 0) return;
     byPrefix.delete(prefix);
-    const count = lengths.get(prefix.length) ?? 0;
-    if (count > 1) lengths.set(prefix.length, count - 1);
-    else lengths.delete(prefix.length);
+    count(prefix, -1);
+  }
+
+  function count(prefix: string, by: number): void {
+    const beginning = beginningOf(prefix);
+    const counts = lengths.get(beginning) ?? new Map<number, number>();
+    const number = (counts.get(prefix.length) ?? 0) + by;
+    if (number > 0) lengths.set(beginning, counts.set(prefix.length, number));
+    else if (counts.delete(prefix.length) && counts.size === 0) lengths.delete(beginning);
   }
 
   function changed(id: string): void {
-    for (const length of lengths.keys()) {
+    wakeAll(byPrefix.get(''));
+    const counts = lengths.get(beginningOf(id));
+    if (!counts) return;
+    for (const length of counts.keys()) {
       if (length > id.length || id[length] === GOES_ON) continue;
       wakeAll(byPrefix.get(id.slice(0, length)));
     }
@@ -61,7 +73,7 @@ export function createWatchers(): Watchers {
       if (group) group.add(watcher);
       else {
         byPrefix.set(prefix, new Set([watcher]));
-        lengths.set(prefix.length, (lengths.get(prefix.length) ?? 0) + 1);
+        count(prefix, 1);
       }
       size++;
       return () => remove(prefix, watcher);
@@ -81,6 +93,11 @@ export function createWatchers(): Watchers {
       size = 0;
     },
   };
+}
+
+/** The first segment where it is a string, else its kind: the same for a key and all its prefixes but the empty one. */
+function beginningOf(id: string): string {
+  return id.startsWith(STRING) ? id.slice(0, id.indexOf(END) + 1) : id.slice(0, 1);
 }
 
 function wakeAll(group: Set<Watcher> | undefined): void {
