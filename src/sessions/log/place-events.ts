@@ -22,48 +22,48 @@ export function placeEvents(
   const at = Math.max(now, row.lastAt);
   const processed_at = new Date(at).toISOString();
   const placed: PlacedEvent[] = [];
-  let next: SessionRow = { ...row, lastAt: at, updatedAt: processed_at };
+  // A row has many members, and a commit many events: one copy for all of them.
+  const next: Draft = { ...row, lastAt: at, updatedAt: processed_at };
   for (const event of events) {
     const seq = next.head + 1;
     const to = moveOf(event);
-    next =
-      to === undefined
-        ? takeInput(next, event, seq)
-        : move(next, to, { awaited: awaitedBy(event), at });
-    next = { ...next, head: seq };
+    if (to === undefined) takeInput(next, event, seq);
+    else move(next, to, { awaited: awaitedBy(event), at });
+    next.head = seq;
     placed.push({ seq, event: { ...event, processed_at } });
   }
   return { row: next, placed };
 }
 
-function takeInput(row: SessionRow, event: IdentifiedEvent, seq: number): SessionRow {
-  if (!event.type.startsWith('user.')) return row;
+/** A row on its way. */
+type Draft = { -readonly [Member in keyof SessionRow]: SessionRow[Member] };
+
+function takeInput(row: Draft, event: IdentifiedEvent, seq: number): void {
+  if (!event.type.startsWith('user.')) return;
   const answered = answerOf(event)?.id;
-  const awaiting = row.awaiting.filter((id) => id !== answered);
-  const queued = event.type === 'user.message' ? row.queued + 1 : row.queued;
-  return { ...row, lastInput: seq, queued, awaiting };
+  row.lastInput = seq;
+  if (event.type === 'user.message') row.queued += 1;
+  if (answered !== undefined) row.awaiting = row.awaiting.filter((id) => id !== answered);
 }
 
 function move(
-  row: SessionRow,
+  row: Draft,
   to: SessionStatus,
   { awaited, at }: { awaited: readonly string[]; at: number },
-): SessionRow {
+): void {
   if (!STATUS_MOVES[row.status].includes(to)) {
     const message = `a session cannot go from ${row.status} to ${to}`;
     throw new GatewayError('conflict', { message, retry: false });
   }
   const since = row.runningSince ?? at;
-  const begins = row.status === 'idle' && to === 'running' && !row.isPaused;
-  return {
-    ...row,
-    status: to,
-    queued: begins ? Math.max(0, row.queued - 1) : row.queued,
-    ...(begins && row.turns !== undefined && { turns: row.turns + 1 }),
-    isPaused: to === 'idle' && awaited.length > 0,
-    awaiting: to === 'idle' ? awaited : [],
-    activeMs: to === 'running' ? row.activeMs : row.activeMs + at - since,
-    runningSince: to === 'running' ? since : null,
-    goes: to === 'idle' && awaited.length === 0 ? 1 : row.goes,
-  };
+  if (row.status === 'idle' && to === 'running' && !row.isPaused) {
+    row.queued = Math.max(0, row.queued - 1);
+    if (row.turns !== undefined) row.turns += 1;
+  }
+  row.status = to;
+  row.isPaused = to === 'idle' && awaited.length > 0;
+  row.awaiting = to === 'idle' ? awaited : [];
+  if (to !== 'running') row.activeMs += at - since;
+  row.runningSince = to === 'running' ? since : null;
+  if (to === 'idle' && awaited.length === 0) row.goes = 1;
 }
