@@ -73,7 +73,7 @@ import type { RouteSpec, RoutesOptions } from '../http/routes.ts';
 /** Turns wait for models and tools most of the time. */
 const TURNS_AT_ONCE = 256;
 /** Many Schedules are due in the same minute; their writes share commits of the store. */
-const TRIGGERS_AT_ONCE = 64;
+const TRIGGERS_AT_ONCE = 256;
 /** Runs wait for models, and webhooks for their receivers. */
 const RUNS_AT_ONCE = 256;
 const WEBHOOKS_AT_ONCE = 64;
