@@ -12,7 +12,7 @@ const DAY = 24 * HOUR;
 
 describe('the beginning of a run', () => {
   it('is refused where there is a run of that id', async () => {
-    const { store, jobs, organization } = await createRig();
+    const { store, organization } = await createRig();
     const run: RunRow = {
       id: 'drun_1',
       organization,
@@ -24,7 +24,7 @@ describe('the beginning of a run', () => {
       error: null,
       createdAt: '2026-11-21T00:00:00.000Z',
     };
-    const begin = () => store.commit(beginOps(run, jobs));
+    const begin = () => store.commit(beginOps(run));
     expect((await begin()).ok).toBe(true);
     expect((await begin()).ok).toBe(false);
   });
