@@ -41,8 +41,15 @@ const SHARED_BY_PROTOCOLS: ReadonlySet<string> = new Set(['canonical', 'capabili
 /** Variables of modules that can change: reassigned ones, collections that begin empty, queues. */
 const STATE =
   /^(?:export )?(?:let|var|const(?= \w+(?:: (?!Readonly)[^=]+)? = new (?:Turns\(|(?:Weak)?(?:Map|Set)(?:<.*>)?\(\)))) (\w+)/gm;
-/** Modules that hold what is one by nature: the event loop, and the program that ends what is left over. */
-const ONE_PER_PROCESS = ['core/in-turns.ts turns', 'runtime/reaper/reaper-process.ts groups'];
+/**
+ * Modules that hold what is one by nature: the event loop, the program that ends what is left over, and what
+ * the words of a rule mean.
+ */
+const ONE_PER_PROCESS = [
+  'core/in-turns.ts turns',
+  'core/time/cron.ts rules',
+  'runtime/reaper/reaper-process.ts groups',
+];
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((name) => /\.tsx?$/.test(name))

@@ -29,8 +29,7 @@ const GOES_ON = '\xff';
 
 export function createWatchers(): Watchers {
   const byPrefix = new Map<string, Set<Watcher>>();
-  /** By the beginning of keys, the number of prefixes of each length: the only places to cut a key at. */
-  const lengths = new Map<string, Map<number, number>>();
+  const lengths = new PrefixLengths();
   let size = 0;
 
   function remove(prefix: string, watcher: Watcher): void {
@@ -41,22 +40,12 @@ export function createWatchers(): Watchers {
     group?.delete(watcher);
     if (group?.size !== 0) return;
     byPrefix.delete(prefix);
-    count(prefix, -1);
-  }
-
-  function count(prefix: string, by: number): void {
-    const beginning = beginningOf(prefix);
-    const counts = lengths.get(beginning) ?? new Map<number, number>();
-    const number = (counts.get(prefix.length) ?? 0) + by;
-    if (number > 0) lengths.set(beginning, counts.set(prefix.length, number));
-    else if (counts.delete(prefix.length) && counts.size === 0) lengths.delete(beginning);
+    lengths.count(prefix, -1);
   }
 
   function changed(id: string): void {
     wakeAll(byPrefix.get(''));
-    const counts = lengths.get(beginningOf(id));
-    if (!counts) return;
-    for (const length of counts.keys()) {
+    for (const length of lengths.of(id)) {
       if (length > id.length || id[length] === GOES_ON) continue;
       wakeAll(byPrefix.get(id.slice(0, length)));
     }
@@ -73,7 +62,7 @@ export function createWatchers(): Watchers {
       if (group) group.add(watcher);
       else {
         byPrefix.set(prefix, new Set([watcher]));
-        count(prefix, 1);
+        lengths.count(prefix, 1);
       }
       size++;
       return () => remove(prefix, watcher);
@@ -93,6 +82,27 @@ export function createWatchers(): Watchers {
       size = 0;
     },
   };
+}
+
+/** Number of prefixes of each length by the beginning of keys: the only places to cut a key at. */
+class PrefixLengths {
+  readonly #counts = new Map<string, Map<number, number>>();
+
+  count(prefix: string, by: number): void {
+    const beginning = beginningOf(prefix);
+    const counts = this.#counts.get(beginning) ?? new Map<number, number>();
+    const number = (counts.get(prefix.length) ?? 0) + by;
+    if (number > 0) this.#counts.set(beginning, counts.set(prefix.length, number));
+    else if (counts.delete(prefix.length) && counts.size === 0) this.#counts.delete(beginning);
+  }
+
+  of(id: string): Iterable<number> {
+    return this.#counts.get(beginningOf(id))?.keys() ?? [];
+  }
+
+  clear(): void {
+    this.#counts.clear();
+  }
 }
 
 /** The first segment where it is a string, else its kind: the same for a key and all its prefixes but the empty one. */

@@ -141,7 +141,7 @@ export class Journal {
     const turn = this.#turn;
     this.#turn = undefined;
     if (!turn) return;
-    const { sync = null, isSole, isKnown } = this.#options;
+    const { sync, isSole, isKnown } = this.#options;
     const isInTime = turn.isLimited || turn.hasClaims ? isSole : isKnown;
     if (!isInTime()) return this.#tooLate(turn);
     if (!this.#write()) return this.#leaveToStore(turn);

@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStore } from '../../src/store/open-store.ts';
-import { openRaw } from '../../src/store/raw/open-raw.ts';
-import { storeConformance, type StoreSite } from '../conformance/store.ts';
-import { verifies } from '../requirements.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
-import { type DatabaseServer, findProgram, startRedis } from './support/database-server.ts';
+import { openStore } from '../../../src/store/open-store.ts';
+import { openRaw } from '../../../src/store/raw/open-raw.ts';
+import { storeConformance, type StoreSite } from '../../conformance/store.ts';
+import { verifies } from '../../requirements.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { type DatabaseServer, findProgram, startRedis } from '../support/database-server.ts';
 
 const program = findProgram('redis-server');
 let server: DatabaseServer;

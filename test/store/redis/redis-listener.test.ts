@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/core/time/clock.ts';
-import { openRedisStore } from '../../src/store/backends/redis/open-redis-store.ts';
-import { eventually } from '../support/gateway.ts';
-import { findProgram, startRedis } from './support/database-server.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
+import { openRedisStore } from '../../../src/store/backends/redis/open-redis-store.ts';
+import { eventually } from '../../support/gateway.ts';
+import { findProgram, startRedis } from '../support/database-server.ts';
 
 const path = findProgram('redis-server');
 

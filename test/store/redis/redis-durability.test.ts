@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openStore } from '../../src/store/open-store.ts';
-import { verifies } from '../requirements.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
-import { findProgram, startRedis } from './support/database-server.ts';
-import type { DatabaseServer } from './support/database-server.ts';
+import { openStore } from '../../../src/store/open-store.ts';
+import { verifies } from '../../requirements.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { findProgram, startRedis } from '../support/database-server.ts';
+import type { DatabaseServer } from '../support/database-server.ts';
 
 const program = findProgram('redis-server');
 
