@@ -59,6 +59,7 @@ function Signed() {
 function Frame({ session }: { session: ConsoleSession }) {
   const { can, may, told } = useConsole();
   const { path, route } = useLocation();
+  const nav = useRef<HTMLElement>(null);
   const main = useRef<HTMLElement>(null);
   const shown = PAGES.filter(({ scope, use }) => may(use) && (!scope || can(scope)));
   const current = shown.find((page) => path.startsWith(page.path));
@@ -71,13 +72,19 @@ function Frame({ session }: { session: ConsoleSession }) {
     if (first && !may('read') && !PAGES.some((page) => path.startsWith(page.path)))
       route(first.path, true);
   }, [path]);
+  useEffect(() => {
+    // On a narrow screen the pages are a strip that is longer than the screen.
+    nav.current
+      ?.querySelector('[aria-current]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [path]);
   return (
     <div class="frame">
       <a class="skip" href="#main" onClick={() => main.current?.focus()}>
         Skip to the page
       </a>
       <Header session={session} />
-      <nav aria-label="Pages">
+      <nav aria-label="Pages" ref={nav}>
         <ul>
           {shown.map((page) => (
             <li key={page.path}>
@@ -141,7 +148,7 @@ function Header({ session }: { session: ConsoleSession }) {
         onClick={() => (theme.value = next[theme.value])}
       >
         <Icon path="M8 2a6 6 0 1 0 0 12zM8 2a6 6 0 0 1 0 12" />
-        {theme.value}
+        <span class="optional">{theme.value}</span>
       </button>
       <span
         class="dim optional"

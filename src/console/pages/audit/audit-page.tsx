@@ -82,7 +82,9 @@ export function AuditPage() {
                         {row.object.kind} {row.object.name ?? row.object.id}
                       </a>
                     </td>
-                    <td>{placeOf(row)}</td>
+                    <td class="cut wide-cell" title={placeOf(row)}>
+                      {placeOf(row)}
+                    </td>
                   </tr>
                 ))}
               </tbody>
@@ -156,7 +158,9 @@ function EntryDetail({ entry, onClose }: { entry: AuditEntry; onClose(): void })
       </section>
       <section>
         <h3>Entry</h3>
-        <pre class="code wrap">{JSON.stringify(entry, null, 2)}</pre>
+        <pre tabIndex={0} class="code wrap">
+          {JSON.stringify(entry, null, 2)}
+        </pre>
       </section>
     </aside>
   );

@@ -50,7 +50,7 @@ export function ObjectDetail({ kind, object, onClose }: ObjectDetailProps) {
           {patch && <Copy text={patch} label="Copy as patch" />}
         </div>
         {patch ? (
-          <pre class="code patch">
+          <pre tabIndex={0} class="code patch">
             {patch.split('\n').map((line, index) => (
               <span
                 key={index}

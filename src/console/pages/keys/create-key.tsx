@@ -208,7 +208,9 @@ export function Shown({ value }: { value: string }) {
             <h3 class="grow">{tool}</h3>
             <Copy text={text} />
           </div>
-          <pre class="code">{text}</pre>
+          <pre tabIndex={0} class="code">
+            {text}
+          </pre>
         </section>
       ))}
     </>

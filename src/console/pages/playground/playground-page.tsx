@@ -93,7 +93,7 @@ export function PlaygroundPage() {
         problem={problem.value}
         onSend={send}
       />
-      <div class="panes">
+      <div class="panes" role="region" aria-label="Requests and answers" tabIndex={0}>
         {WIRE_PROTOCOLS.filter(({ id }) => chosen.value.includes(id)).map((protocol) => (
           <WirePane key={protocol.id} protocol={protocol} asked={asked.value} />
         ))}

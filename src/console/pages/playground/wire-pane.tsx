@@ -74,7 +74,9 @@ export function WirePane({
             <h3 class="grow">Request, {bytes(body.length)}</h3>
             <Copy text={body} />
           </div>
-          <pre class="code wrap">{shorten(body)}</pre>
+          <pre tabIndex={0} class="code wrap">
+            {shorten(body)}
+          </pre>
           <div class="row">
             <h3 class="grow">
               Answer{shown ? `, ${bytes(shown.text.length)}, ${duration(shown.ms)}` : ''}
@@ -87,7 +89,7 @@ export function WirePane({
               {problem.value || (shown ? String(shown.status) : 'waiting')}
             </State>
           </div>
-          <pre class="code wrap answer" aria-live="polite">
+          <pre tabIndex={0} class="code wrap answer" aria-live="polite">
             {shown ? pretty(shown) : ''}
           </pre>
         </>

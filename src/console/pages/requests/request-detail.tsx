@@ -69,7 +69,9 @@ export function RequestDetail({
           <Content row={row} />
           <details class="raw">
             <summary>Record as JSON</summary>
-            <pre class="code">{JSON.stringify({ ...row, content: undefined }, null, 2)}</pre>
+            <pre tabIndex={0} class="code">
+              {JSON.stringify({ ...row, content: undefined }, null, 2)}
+            </pre>
           </details>
         </>
       )}
@@ -227,9 +229,13 @@ function Content({ row }: { row: RequestRow }) {
   return (
     <section class="stack">
       <h3>Request</h3>
-      <pre class="code wrap">{pretty(row.content.request)}</pre>
+      <pre tabIndex={0} class="code wrap">
+        {pretty(row.content.request)}
+      </pre>
       <h3>Answer</h3>
-      <pre class="code wrap">{pretty(row.content.response)}</pre>
+      <pre tabIndex={0} class="code wrap">
+        {pretty(row.content.response)}
+      </pre>
     </section>
   );
 }

@@ -195,7 +195,9 @@ function ServiceDetail({ row, onClose }: { row: ServiceRow; onClose(): void }) {
             <h3 class="grow">REST</h3>
             <Copy text={rest} />
           </div>
-          <pre class="code">{rest}</pre>
+          <pre tabIndex={0} class="code">
+            {rest}
+          </pre>
         </section>
       )}
       {row.protocols.includes('mcp') && (

@@ -85,11 +85,15 @@ function ToolView({ tool, onConfirm }: { tool: ToolBlock; onConfirm: OnConfirm }
           <span class="took">{duration(tool.ms)}</span>
         </summary>
         <h4>Arguments</h4>
-        <pre class="code wrap">{JSON.stringify(tool.input, null, 2)}</pre>
+        <pre tabIndex={0} class="code wrap">
+          {JSON.stringify(tool.input, null, 2)}
+        </pre>
         {tool.result !== undefined && (
           <>
             <h4>Result</h4>
-            <pre class="code wrap">{tool.result}</pre>
+            <pre tabIndex={0} class="code wrap">
+              {tool.result}
+            </pre>
           </>
         )}
       </details>
