@@ -34,6 +34,8 @@ const RUN = {
   error: null as { type: string; message: string } | null,
   created_at: AT,
 };
+/** With the name of its Schedule, as commands show it. */
+const NAMED = { ...RUN, deployment_name: 'report' };
 const PENDING = { ...RUN, session_id: null };
 const FAILED = {
   ...PENDING,
@@ -197,7 +199,7 @@ describe('gateway trigger', () => {
   it(verifies('cli.trigger', 'sends {} and prints the run'), async () => {
     const { code, calls, json } = await trigger({}, '-o', 'json');
     expect(code).toBe(0);
-    expect(json().data).toEqual(RUN);
+    expect(json().data).toEqual(NAMED);
     expect(posts(calls).map(({ path, body }) => [path, body])).toEqual([
       ['/v1/deployments/depl_1/runs', {}],
     ]);
@@ -218,7 +220,7 @@ describe('gateway trigger', () => {
         'json',
       );
       expect(decided.code).toBe(0);
-      expect(decided.json().data).toEqual(RUN);
+      expect(decided.json().data).toEqual(NAMED);
       const failed = await trigger({ [POST]: () => ({ body: FAILED }) }, '--wait');
       expect(failed.code).toBe(7);
       expect(failed.stderr).toContain('agent_archived_error: agent agent_1 is archived');
@@ -365,10 +367,11 @@ describe('gateway runs', () => {
     );
     expect(stdout).toMatch(/^CREATED .* ID\n/);
     expect(stdout).toMatch(
-      /failed +schedule 2026-11-21T07:00:00.000Z +depl_1 +agent_archived_error: agent agent_1 is archived +drun_2$/m,
+      /failed +schedule 2026-11-21T07:00:00.000Z +report \(depl_1\) +agent_archived_error: agent agent_1 is archived +drun_2$/m,
     );
-    expect(stdout).toMatch(/succeeded +manual +depl_1 +sess_1 +drun_1$/m);
-    expect([...(calls.at(-1)?.query ?? [])]).toEqual([
+    expect(stdout).toMatch(/succeeded +manual +report \(depl_1\) +sess_1 +drun_1$/m);
+    const asked = calls.find(({ path }) => path === '/v1/deployment_runs');
+    expect([...(asked?.query ?? [])]).toEqual([
       ['limit', '7'],
       ['deployment_id', 'depl_1'],
       ['trigger_type', 'schedule'],
@@ -379,11 +382,11 @@ describe('gateway runs', () => {
     ]);
     expect((await run(['runs', 'list', '-q'])).stdout).toBe('drun_1\n');
     const gone = await run(['runs', 'list', '--deployment', 'depl_gone']);
-    expect(gone.calls.at(-1)?.query.get('deployment_id')).toBe('depl_gone');
+    expect(gone.calls[0]?.query.get('deployment_id')).toBe('depl_gone');
   });
 
   it(verifies('cli.runs', 'shows one'), async () => {
-    expect((await run(['runs', 'get', 'drun_1', '-o', 'json'])).json().data).toEqual(RUN);
+    expect((await run(['runs', 'get', 'drun_1', '-o', 'json'])).json().data).toEqual(NAMED);
     expect((await run(['runs', 'get', 'drun_9'])).code).toBe(1);
     expect((await run(['runs', 'get', 'drun_9', '--ignore-not-found'])).code).toBe(0);
   });

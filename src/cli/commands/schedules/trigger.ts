@@ -7,6 +7,8 @@ import type { TailEnd } from '../../../client/http/rest-watch.ts';
 import type { SessionEvent } from '../../../sessions/log/session-event.ts';
 import type { CommandResult } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
+import { nameMember } from '../../details/references.ts';
+import { renderDetails } from '../../details/render-details.ts';
 import { eventLine } from '../../output/event-line.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { findDeployment } from '../../resources/find-deployment.ts';
@@ -14,7 +16,6 @@ import { toFailure } from '../../failure.ts';
 import type { Failure } from '../../output/output.ts';
 import { outcomeOf, runLine } from '../../output/run-line.ts';
 import { showEvents } from '../../output/show-events.ts';
-import { renderFields } from '../../output/table.ts';
 import type { RunOf } from '../../commands.ts';
 
 /** Manual runs that are compared to find those of a trigger whose answer was lost. */
@@ -23,7 +24,7 @@ const RECENT = 20;
 export const run: RunOf<'trigger'> = async ({ args, flags, context }) => {
   const { signal, clock, timeoutMs } = context;
   const client = await context.connect();
-  const { id } = await findDeployment(client, args.deployment, signal);
+  const { id, name } = await findDeployment(client, args.deployment, signal);
   const before = await recentRuns(client, id, signal);
   const end = clock.monotonic() + timeoutMs;
   let made: DeploymentRunView;
@@ -33,22 +34,23 @@ export const run: RunOf<'trigger'> = async ({ args, flags, context }) => {
     if (!mayHaveActed(thrown)) throw thrown;
     return unknownOutcome(thrown, await candidates(client, id, before));
   }
-  if (!flags.wait && !flags.tail) return shown(made);
+  if (!flags.wait && !flags.tail) return shown(made, name);
   const left = Math.max(0, end - clock.monotonic());
   try {
     made = await client.deploymentRuns.decided(made, { timeoutMs: left, signal });
   } catch (thrown) {
     if (!(thrown instanceof ClientError) || thrown.code !== 'timeout') throw thrown;
     const hint = `the run continues: gateway runs get ${made.id}`;
-    return { ...shown(made), failure: { ...toFailure(thrown), hint } };
+    return { ...shown(made, name), failure: { ...toFailure(thrown), hint } };
   }
-  if (made.error !== null) return { ...shown(made), failure: failureOf(made) };
-  return flags.tail ? tail(client, made, context) : shown(made);
+  if (made.error !== null) return { ...shown(made, name), failure: failureOf(made) };
+  return flags.tail ? tail(client, made, context) : shown(made, name);
 };
 
-function shown(made: DeploymentRunView): CommandResult {
-  const fields = { ...made, status: statusOf(made) };
-  return { data: made, text: (style) => renderFields(fields, style) };
+function shown(made: DeploymentRunView, name: string): CommandResult {
+  const data = { ...made, [nameMember('deployment_id')]: name };
+  const fields = { ...data, status: statusOf(made) };
+  return { data, text: (style) => renderDetails(fields, style) };
 }
 
 function failureOf(made: DeploymentRunView): Failure {
