@@ -33,6 +33,7 @@ const CONTENT = [
   /^bin\/(gateway\.js|worker-start\.cjs)$/,
   /^dist\/lib\/[\w-]+\.js(\.map)?$/,
   /^dist\/types\/[\w/-]+\.d\.ts$/,
+  /^dist\/help\.txt$/,
   /^dist\/console\/(index\.html|assets\/[\w-]+\.(js|css|svg))$/,
   /^docs\/[\w-]+\.(md|json|yaml)$/,
   /^docs\/images\/[\w-]+\.svg$/,
