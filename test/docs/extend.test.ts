@@ -234,7 +234,7 @@ models:
       expect(Object.keys(openapi.paths['/v1/prompts'])).toEqual(['get', 'post']);
       expect(openapi.components.schemas['Prompt'].properties).toMatchObject(shown);
       const printed = await run('schema', 'output', 'prompts', 'get');
-      expect(printed.properties.data.anyOf[0].properties).toMatchObject(shown);
+      expect(printed.properties.data.anyOf[0].allOf[0].properties).toMatchObject(shown);
       expect((await run('schema')).properties.prompts.items.required).toContain('text');
       expect(await run('explain', 'prompt.text')).toMatchObject({ required: true });
 
