@@ -45,15 +45,15 @@ function faultOf(file: string, descriptor: number): string | undefined {
     const message = `${file} has file format ${format}; use the release that wrote it`;
     throw new StoreError('newer_format', message);
   }
-  if (size < (meta.lastPage + 1) * meta.pageSize) return CUT;
+  const hasChanged = (): boolean =>
+    readMeta(descriptor)?.transaction !== meta.transaction || fstatSync(descriptor).size !== size;
+  if (size < (meta.lastPage + 1) * meta.pageSize)
+    return hasChanged() ? 'changed' : 'it is shorter than its last commit';
   try {
     new PageCheck(descriptor, { meta, size, isWhole: size <= MAX_READ }).run();
     return undefined;
   } catch (error) {
     if (!(error instanceof BrokenPage) && !(error instanceof RangeError)) throw error;
   }
-  const hasChanged = readMeta(descriptor)?.transaction !== meta.transaction;
-  return hasChanged ? 'changed' : 'its pages do not fit together';
+  return hasChanged() ? 'changed' : 'its pages do not fit together';
 }
-
-const CUT = 'it is shorter than its last commit';
