@@ -94,7 +94,7 @@ describe('the model loop on the log of a Session', () => {
     await send(say('one'));
     await vi.waitFor(() => expect(bench.engine.calls()).toHaveLength(1));
     // The start is put off until the model has taken some time.
-    bench.clock.advance(100);
+    bench.clock.advance(25);
     await until('span.model_request_start');
     const interrupted = performance.now();
     await send({ type: 'user.interrupt' }, say('two'));

@@ -90,7 +90,7 @@ describe('a turn of one answer', () => {
     await send('hello');
     await vi.waitFor(() => expect(bench.engine.calls()).toHaveLength(1));
     expect(typesOf(await historyOf(sessions, id))).not.toContain('span.model_request_start');
-    bench.clock.advance(100);
+    bench.clock.advance(25);
     await vi.waitFor(async () =>
       expect(typesOf(await historyOf(sessions, id))).toContain('span.model_request_start'),
     );

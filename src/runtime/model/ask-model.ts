@@ -22,7 +22,7 @@ import { idle, requestEnd } from '../turn/turn-events.ts';
 /** Failed requests in a row after which the turn is given up. */
 const MAX_RETRIES = 5;
 /** A model that answers within this time has the start of its request in one commit with the answer. */
-const START_MS = 100;
+const START_MS = 25;
 const OVER = { status: 'idle', isLast: true } as const;
 
 /** One model request from its start to its end, both of them in the log. */
