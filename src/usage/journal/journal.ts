@@ -39,6 +39,8 @@ interface Turn {
   isLimited: boolean;
   /** A place in a rate was taken. */
   hasClaims: boolean;
+  /** Those who wait were told that it is not kept. */
+  isRefused: boolean;
 }
 
 /** Journal in front of the store may take no more than this until it is folded, in bytes. */
@@ -133,7 +135,14 @@ export class Journal {
   #begin(): Turn {
     setImmediate(() => this.endTurn());
     const kept = createDeferred();
-    return { jobs: [], batches: new Set(), kept, isLimited: false, hasClaims: false };
+    return {
+      jobs: [],
+      batches: new Set(),
+      kept,
+      isLimited: false,
+      hasClaims: false,
+      isRefused: false,
+    };
   }
 
   /** Writes what came in this turn, or leaves it to the store. */
@@ -196,6 +205,7 @@ export class Journal {
   #tooLate(turn: Turn): void {
     this.#lines.take();
     if (turn.hasClaims) {
+      turn.isRefused = true;
       const error = new GatewayError('persistence_failed');
       for (const { type, call } of turn.jobs) if (type === 'begin') call.admitted?.reject(error);
       turn.kept.reject(error);
@@ -216,10 +226,10 @@ export class Journal {
   }
 }
 
-function tell({ jobs, kept }: Turn): void {
+function tell({ jobs, kept, isRefused }: Turn): void {
   for (const { type, call } of jobs) {
     if (type === 'begin') {
-      call.isKept = true;
+      call.isKept = !isRefused;
       call.admitted?.resolve();
     } else call.settled?.resolve();
   }

@@ -138,7 +138,8 @@ export const createBatch = (
   claims,
   asked,
   windows: new Set([...claims.keys(), ...asked.map(({ window }) => window)]),
-  last: jobs.at(-1)?.number ?? 0,
+  // Those that the store alone keeps have none.
+  last: jobs.reduce((last, { number }) => Math.max(last, number), 0),
   weight: 0,
   rows: new Set(),
   durable: createDeferred(),

@@ -197,7 +197,8 @@ export class LedgerWriter {
 
   /** True when what is known here decides whether the call is let in. */
   #decide(call: LedgerCall): boolean {
-    if (call.start.claims?.some(({ isOpen }) => isOpen)) return false;
+    // The store turns away what a rate does, and keeps nothing of it.
+    if (call.start.claims?.some(({ isOpen, isAccepted }) => isOpen || !isAccepted)) return false;
     if (!call.admitted) return true;
     if (!this.isJournaling) return false;
     if (!decideNow(this.#options.state, call)) return false;

@@ -9,6 +9,7 @@ import type { Store } from '../../../src/store/store.ts';
 import type { LedgerEntry } from '../../../src/usage/ledger/ledger.ts';
 import type { EndRow } from '../../../src/usage/requests/request-row.ts';
 import { getRequest, listRequests } from '../../../src/usage/requests/request-log.ts';
+import type { PendingClaim } from '../../../src/usage/rates/pending-claim.ts';
 import { usageReport } from '../../../src/usage/requests/usage-report.ts';
 import { readSpend } from '../../../src/usage/spend/read-spend.ts';
 import { recoverOpen } from '../../../src/usage/recovery/recover-open.ts';
@@ -304,6 +305,20 @@ describe('the ledger journal', () => {
     const { data } = await listRequests({ store: rows }, { organization: free.organizationId });
     expect(data.map(({ result }) => result)).toContain('ok');
     await several.close();
+  });
+
+  it('of one of several workers holds no call that a rate turned away before its body came', async () => {
+    const capped = principal({ keyId: 'key_3', rpmCap: 1 });
+    const several = await open({ workers: 2 });
+    const other = await openWorker(createFaultyStore(rows), clock, { workers: 2 });
+    expect(await decided(other.rates.admitKey(capped))).toBe(true);
+    const claim = several.rates.admitKey(capped) as PendingClaim;
+    expect(await claim.decided).toBe(false);
+    await pass(100);
+    const entry = several.ledger.begin(start({ principal: capped, bound: 0, claims: [claim] }));
+    expect(await codeOf(entry.durable, 'begun')).toBe('key_rate_limited');
+    expect(readdirSync(folder)).toEqual([]);
+    expect(entry.isDurable).toBe(false);
   });
 
   it('of one of several workers that dies is folded by another, once', async () => {

@@ -178,4 +178,20 @@ describe('the span for which a worker is alone', () => {
     clock.advance(20_000);
     expect(usage.term()).toBe(0);
   });
+
+  it('keeps no call as begun that it refused when it woke', async () => {
+    const first = await openFirst();
+    const free = principal({ keyId: 'key_2', rpmCap: CAP });
+    expect(await decided(first.rates.admitKey(free))).toBe(true);
+    await pass(300);
+    expect(first.rates.admitKey(free)).toBe(true);
+    const entry = first.ledger.begin(start({ principal: free, bound: 0 }));
+    clock.advance(20_000);
+    const fate = codeOf(entry.durable, 'begun');
+    await pass(1_000);
+    expect(await fate).toBe('persistence_failed');
+    expect(entry.isDurable).toBe(false);
+    entry.settle(outcome({ status: 500, result: 'error', cost: 0 }));
+    await pass(1_000);
+  });
 });
