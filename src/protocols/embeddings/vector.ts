@@ -1,20 +1,16 @@
 import { Buffer } from 'node:buffer';
+import { isBase64 } from '../../core/base64.ts';
 import type { EmbeddingEncoding } from './embeddings-request.ts';
 
 /** Numbers, or the base64 of little-endian 32-bit floats. */
 export type Vector = readonly number[] | string;
 
 const FLOAT_BYTES = 4;
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** True for a vector that is not empty and can be read. */
 export function isVector(value: unknown): value is Vector {
   if (typeof value === 'string') {
-    return (
-      BASE64.test(value) &&
-      value.length % 4 === 0 &&
-      Buffer.byteLength(value, 'base64') % FLOAT_BYTES === 0
-    );
+    return isBase64(value) && Buffer.byteLength(value, 'base64') % FLOAT_BYTES === 0;
   }
   return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number');
 }

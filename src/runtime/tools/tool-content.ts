@@ -1,3 +1,4 @@
+import { isBase64 } from '../../core/base64.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import { redactSecrets } from '../../core/redact.ts';
 import type { ToolOutcome } from './tool-server.ts';
@@ -55,8 +56,7 @@ function toBlock(block: Block): Block {
 
 /** A wrong one stays in the conversation, and providers would refuse all that follows. */
 function isImage(data: unknown, mimeType: unknown): boolean {
-  if (typeof data !== 'string' || !IMAGE_TYPES.includes(String(mimeType))) return false;
-  return data !== '' && data.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
+  return typeof data === 'string' && IMAGE_TYPES.includes(String(mimeType)) && isBase64(data);
 }
 
 /** Before it is cut off: half a secret would not be known for one. */
