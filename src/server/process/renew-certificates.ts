@@ -30,6 +30,8 @@ export function renewCertificates(
   const watching = tryToWatch([tls.cert, tls.key], onChange, log);
   process.on('SIGHUP', onChange);
   const stopHearing = onRenew(onChange);
+  // The files may have changed between being read for the start and being watched.
+  onChange();
   return () => {
     process.off('SIGHUP', onChange);
     stopHearing();
