@@ -12,7 +12,7 @@ const CONNECTIONS = 64;
 const KEY = 'sk-bench-0123456789abcdef0123456789abcdef';
 const LIMITED = 'sk-limit-0123456789abcdef0123456789abcdef';
 /** Requests after which a side runs as fast as it will. */
-const WARM_UP = 10_000;
+const WARM_UP = 60_000;
 /** Requests before the resident memory is read for the second time. */
 const LOADED = 16_000;
 
