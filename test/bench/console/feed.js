@@ -7,6 +7,7 @@ import { percentile } from '../load.js';
 import { startOpenLoop } from '../open-loop.js';
 import { cpuMicros, startServer } from '../processes.js';
 import { alternate, printSides } from '../sides.js';
+import { judgePages } from './goals.js';
 
 const PER_SECOND = 1_000;
 const PAGES = 10;
@@ -30,7 +31,7 @@ export async function measureFeed({ root, directory, ms, rounds }) {
     none.map((value, index) => open[index] - value),
     0.5,
   );
-  console.log(`added by ${PAGES} pages: ${added.toFixed(1)} % of one core, goal 5 %`);
+  console.log(judgePages(PAGES, added));
   for (const { stop } of [gateway, upstream]) await stop();
 }
 
