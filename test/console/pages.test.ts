@@ -25,7 +25,7 @@ const ONE_REQUEST: Readonly<Record<string, readonly string[]>> = {
   schedules: ['main tbody tr'],
   services: ['a:text("Order desk")', 'tbody td:text("desk")'],
   'configuration?kind=models': ['main tbody tr'],
-  playground: ['form'],
+  playground: ['#play-models option'],
   audit: ['main tbody tr'],
 };
 
@@ -79,7 +79,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       await page.goto('about:blank');
       counter.requests.length = 0;
       await page.goto(`${counter.url}/console/${path}`);
-      for (const part of shown) await page.locator(part).first().waitFor();
+      for (const part of shown) await page.locator(part).first().waitFor({ state: 'attached' });
       // The session is looked up, and lists that are looked at again are the same request.
       const made = new Set(counter.requests.filter((target) => target !== '/session'));
       expect([...made], path).toHaveLength(1);
