@@ -106,7 +106,7 @@ export function createContext({
   };
 }
 
-/** Whether a person can be asked: stdin and stderr are a terminal. */
+/** True when a person can be asked: stdin and stderr are a terminal. */
 export function isTerminal({ stdin, stderr }: CliIo): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }

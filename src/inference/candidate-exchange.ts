@@ -133,7 +133,7 @@ export abstract class CandidateExchange extends UpstreamStream {
     };
   }
 
-  /** Before the commit the next candidate takes over. */
+  /** Leaves the call to the next candidate; nothing is committed yet. */
   protected fail(failure: AttemptFailure): void {
     this.abort();
     if (failure.fault) this.#health?.fault(failure.fault, failure.retryAfterMs);

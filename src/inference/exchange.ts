@@ -40,7 +40,7 @@ class AnswerExchange extends CandidateExchange {
     });
   }
 
-  /** Goes on with what is there, or will be: then the client may be gone, or time may be up. */
+  /** Continues with what is there, or will be; by then the client may be gone, or time may be up. */
   private wait<T>(value: T | Promise<T>, goOn: (value: T) => void): void {
     if (!(value instanceof Promise)) return goOn(value);
     value.then(

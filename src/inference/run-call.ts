@@ -56,7 +56,7 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
   for (const candidate of candidates) {
     const turn = { candidate, isLast: candidate === candidates.at(-1) };
     let result = await attempt(call, turn, deps);
-    // Once more, where the first connection could not be made.
+    // Asks once more where the first connection could not be made.
     if (result.type === 'failed' && result.action === 'retry-here') {
       judge(call, 'retried here');
       result = await attempt(call, turn, deps);
@@ -67,7 +67,7 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
       return result;
     }
     const hasActed = result.error.retry === false;
-    // What may be billed already is not asked for a second time (requirement routing.non-idempotent-no-retry).
+    // A call that may be billed already is not made twice (requirement routing.non-idempotent-no-retry).
     const isBarred = hasActed && !call.request.repeatable;
     judge(call, isBarred || turn.isLast || result.action === 'fatal' ? 'final' : 'next route');
     if (isBarred) throw result.error;

@@ -73,7 +73,7 @@ export async function runInference(
     plan = planned instanceof Promise ? await planned : planned;
     if (plan.refusal) throw plan.refusal;
     call = begin(request, { peek, media, model, origin, plan }, deps);
-    // What a rate turns away has not begun.
+    // A call that a rate turns away has not begun.
     if (claims.length > 0) await decideAll(claims);
   } catch (thrown) {
     const cause = toGatewayError(await firstRefusal(claims, thrown));

@@ -50,7 +50,7 @@ export class StreamExchange extends CandidateExchange {
     this.endStream?.({ failure: undefined, clientGone: false, finish });
   }
 
-  /** After the commit the client is told in its own protocol. */
+  /** Tells the client of a committed stream in its own protocol. */
   protected override tell(failure: AttemptFailure): void {
     if (!this.relay) return super.tell(failure);
     const { request, peek } = this.options.call;

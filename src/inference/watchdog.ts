@@ -66,7 +66,7 @@ export class Watchdog {
     if (this.isPaused === on) return;
     this.isPaused = on;
     this.lastFed = this.options.clock.monotonic();
-    // While paused the timer may have been set far ahead.
+    // The timer may have been set far ahead during a pause.
     if (!on) this.rearm();
   }
 

@@ -14,7 +14,7 @@ export interface CorrectOptions {
   readonly now: number;
 }
 
-/** Whether one of the last jobs of a kind has a time that a clock ahead of `now` wrote. */
+/** True when one of the last jobs of a kind has a time that a clock ahead of `now` wrote. */
 export async function isDueAhead({ store, kind, now }: CorrectOptions): Promise<boolean> {
   const options = { prefix: duePrefix(kind), limit: SAMPLE, reverse: true };
   const last = await store.list<string | null>(options);

@@ -14,7 +14,7 @@ const MAX_OF_EACH = 16;
 export interface DueLook {
   /** Due, in order; those of one holder first where there are more than a page. */
   readonly due: readonly DueJob[];
-  /** When the next one after these falls due; undefined when none of the page does. */
+  /** Instant at which the next one after these falls due; undefined when none of the page does. */
   readonly nextAt: number | undefined;
   /** True when all jobs of the kind were seen. */
   readonly isAll: boolean;

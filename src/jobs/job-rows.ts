@@ -3,7 +3,7 @@ import type { Job } from './jobs.ts';
 
 /** A job as it is stored. */
 export interface JobRow {
-  /** When somebody may take it, a deadline or an instant: while it runs, the end of the lease. */
+  /** Time from which somebody may take it, a deadline or an instant: while it runs, the end of the lease. */
   readonly at: number;
   readonly attempt: number;
   /**
@@ -33,7 +33,7 @@ export const duePrefix = (kind: string): Key => ['job-due', kind];
 
 const dueKey = (kind: string, at: number, id: string): Key => ['job-due', kind, at, id];
 
-/** Before the names of the jobs of a kind that fall due at `at` or later. */
+/** Prefix of the names of the jobs of a kind that fall due at `at` or later. */
 export const dueFrom = (kind: string, at: number): Key => ['job-due', kind, at];
 
 /** The same by holder, for jobs that have one: `job-held, kind, holder, at, id`. */

@@ -12,7 +12,7 @@ import { PollLoop } from './poll-loop.ts';
 
 /** Nothing due waits longer than this. */
 const MAX_SLEEP_MS = 60_000;
-/** After jobs that others were about to take. */
+/** Pause after jobs that others were about to take. */
 const SLEEP_AGAIN_MS = 1_000;
 const BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 5 * 60_000;

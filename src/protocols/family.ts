@@ -29,13 +29,13 @@ export interface Family {
   readonly carriers: readonly Carrier[];
   /** Shape of error bodies. */
   readonly envelope: Envelope;
-  /** When the key has reached its spending limit. */
+  /** Answer when the key has reached its spending limit. */
   readonly keySpent: 402 | 403;
   /** A model that nobody configured. */
   readonly unknownModel: 400 | 404;
   /** A model that no enabled route serves in this family. */
   readonly noRoute: 400 | 404;
-  /** When no answer of a provider could be read. */
+  /** Answer when no answer of a provider could be read. */
   readonly unreadable: 502 | 503;
   /** True: 400 when a stream was asked for and the provider answered whole. Absent: like `unreadable`. */
   readonly maySkipStreams?: boolean;

@@ -120,7 +120,7 @@ export interface Answer {
   work?: ProviderWork | undefined;
 }
 
-/** Why a stream cannot go on. `message` is the provider's own text: redact it before showing it. */
+/** Error that ends a stream. `message` is the provider's own text: redact it before showing it. */
 export interface StreamFailure {
   /** `error`: the provider said so in the stream; `truncated`: it ended without a proper end. */
   kind: 'error' | 'truncated' | 'malformed' | 'too_large';

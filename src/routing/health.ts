@@ -165,7 +165,7 @@ function pardon(breaker: Breaker | undefined, until: number, now: number): void 
 }
 
 /**
- * Whether a recovery that ends the cooldowns up to `until` ends the one that is told as `told`. Those of
+ * Tells whether a recovery that ends the cooldowns up to `until` ends the one that is told as `told`. Those of
  * different sides of a step of the clock have no order.
  */
 export function isForgiven(told: number | undefined, until: number, now: number): boolean {

@@ -17,7 +17,7 @@ export interface RealignDeps {
   readonly repository: Pick<Repository, 'find' | 'note'>;
 }
 
-/** When a Schedule that ran ahead of the present time fires next. */
+/** State of a Schedule that ran ahead of the present time: when it fires next. */
 interface Ahead {
   readonly lastSlot: number;
   readonly next: number;

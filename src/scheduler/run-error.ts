@@ -16,7 +16,7 @@ export function isPermanent({ type }: RunError): boolean {
   return PERMANENT.has(type);
 }
 
-/** Why there is no Session; undefined for what may be otherwise in a moment, and for bugs. */
+/** Cause that left the run without a Session; undefined for what may be otherwise in a moment, and for bugs. */
 export function toRunError(thrown: unknown): RunError | undefined {
   if (!(thrown instanceof GatewayError)) return undefined;
   const type = typeOf(thrown);

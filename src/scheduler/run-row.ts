@@ -1,7 +1,7 @@
 import type { Key, Op } from '../store/store.ts';
 import type { PayingKey } from '../usage/principal.ts';
 
-/** Why a Schedule was run. `scheduledAt` in ms since epoch. */
+/** Cause of a run of a Schedule. `scheduledAt` in ms since epoch. */
 export type RunTrigger =
   | { readonly type: 'manual' }
   | { readonly type: 'schedule'; readonly scheduledAt: number };

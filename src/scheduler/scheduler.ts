@@ -9,7 +9,7 @@ export interface TriggerInput {
   readonly organization: string;
   readonly deploymentId: string;
   readonly payer: PayingKey;
-  /** Who asks, for the audit log. Default: the gateway itself. */
+  /** Actor for the audit log. Default: the gateway itself. */
   readonly by?: Origin | undefined;
   /** Written with the run, or names the run that it made before. */
   readonly named?: NamedCall | undefined;

@@ -77,7 +77,7 @@ function inThePast(session: Timed, { now, since }: { now: number; since: number 
   };
 }
 
-/** When it ends if nothing happens from now on, in ms since epoch. */
+/** Instant of the timeout if nothing happens from now on, in ms since epoch. */
 function endOf(session: Timed, policy: TimeoutPolicy, now: number): number {
   const { session_timeout_seconds: whole, idle_timeout_seconds: idle } = policy;
   const since = session.status === 'idle' ? Date.parse(session.updatedAt) : now;

@@ -25,7 +25,7 @@ export class LiveSessions {
     };
   }
 
-  /** Whether anybody sees parts of the events of the Session. */
+  /** True when anybody sees parts of the events of the Session. */
   isWatched(id: string): boolean {
     for (const { seesParts = false } of this.#followers.get(id) ?? []) if (seesParts) return true;
     return false;

@@ -80,7 +80,7 @@ export interface EventPage {
   readonly events: PlacedEvent[];
   /** `after` of the next page; null when nothing more matches. */
   readonly next: number | null;
-  /** When the events before it were removed (ISO 8601); null: they were not. */
+  /** Instant at which the events before it were removed (ISO 8601); null: they were not. */
   readonly removedAt: string | null;
 }
 

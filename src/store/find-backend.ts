@@ -16,13 +16,13 @@ export async function findBackend(driver: string, backends = BACKENDS): Promise<
   throw unknownDriver(driver, [...backends.flatMap(({ drivers }) => drivers), ...others]);
 }
 
-/** Whether the rows of a store with this driver are files of this machine. */
+/** Tells whether the rows of a store with this driver are files of this machine. */
 export function isInFiles(driver: string): boolean {
   const place = backendOf(driver)?.place;
   return place?.kind === 'folder' && place.drivers.includes(driver);
 }
 
-/** Whether a process alone with such a store may keep a journal beside it: the rows are shared by one machine. */
+/** Tells whether a process alone with such a store may keep a journal: one machine shares the rows. */
 export function keepsJournal(driver: string): boolean {
   return backendOf(driver)?.scope === 'host';
 }

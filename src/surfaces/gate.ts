@@ -22,15 +22,15 @@ export type Scope =
   | 'account'
   | 'admin';
 
-/** Asked of a key: a scope, which null leaves open, and a role that allows what the call does. */
+/** Demands on a key: a scope, which null leaves open, and a role that allows what the call does. */
 export interface Need {
   readonly scope: Scope | null;
   readonly use: Use;
 }
 
-/** Asked of whoever is somebody. */
+/** Demands on any caller with credentials. */
 export const SELF: Need = { scope: null, use: 'self' };
-/** Asked of keys that call models. */
+/** Demands on keys that call models. */
 export const INFERENCE: Need = { scope: 'inference', use: 'call' };
 
 export type KeyLookup = (key: string) => KeyFound | Promise<KeyFound>;

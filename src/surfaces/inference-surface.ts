@@ -119,7 +119,7 @@ const KEY_IS_KNOWN: ReadonlySet<ErrorCode> = new Set([
   'organization_disabled',
 ]);
 
-/** Whose key it is that was refused; undefined where that does not matter, or is not known. */
+/** Owner of the key that was refused; undefined where that does not matter, or is not known. */
 export async function payerOf(
   key: string | undefined,
   { code }: GatewayError,

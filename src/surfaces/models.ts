@@ -25,7 +25,7 @@ export const MODEL_CARRIERS = {
   compatible: ['bearer', 'x-api-key', 'google-header'],
 } as const satisfies Record<string, readonly Carrier[]>;
 
-/** Asked of keys that list models. */
+/** Demands on keys that list models. */
 export const MODELS_READ: Need = { scope: 'models', use: 'read' };
 
 type Order = (a: Model, b: Model) => number;

@@ -61,9 +61,9 @@ export interface TlsSettings {
   readonly serverName?: string | undefined;
 }
 
-/** How connections to a destination are made. */
+/** Rules for making connections to a destination. */
 export interface ReachSettings extends TlsSettings {
-  /** Asked for a tunnel. Default: none. */
+  /** Proxy that opens the tunnel. Default: none. */
   readonly proxy?: Proxy | undefined;
 }
 

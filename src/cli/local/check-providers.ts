@@ -20,7 +20,7 @@ const TIMEOUT_MS = 5000;
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Whether every declared provider can be reached. Any HTTP answer counts: without the key the
+ * Checks that every declared provider can be reached. Any HTTP answer counts: without the key the
  * interesting question is whether name, route and certificate work.
  */
 export async function checkProviders(

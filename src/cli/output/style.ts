@@ -22,7 +22,7 @@ export function wantsColor({ isTTY, env, off }: ColorQuestion): boolean {
 }
 
 export function createStyle(color: boolean): Style {
-  // Whether there is a terminal was judged already, so styleText must not judge by process.stdout.
+  // The caller has looked for a terminal already, so styleText must not judge by process.stdout.
   const mark = (format: 'bold' | 'dim' | 'red' | 'green' | 'yellow') => (text: string) =>
     color ? styleText(format, text, { validateStream: false }) : text;
   return {

@@ -86,7 +86,7 @@ function checkNames(
   }
 }
 
-/** Whether one of the two is a command below the other. */
+/** Tells whether one of the two is a command below the other. */
 function isWithin(one: string, two: string): boolean {
   return one.startsWith(`${two} `) || two.startsWith(`${one} `);
 }

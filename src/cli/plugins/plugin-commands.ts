@@ -20,7 +20,7 @@ export function withPluginCommands(
   return commands;
 }
 
-/** Whether words of a plugin's command call one of the binary, or are the arguments of one. */
+/** Tells whether words of a plugin's command call one of the binary, or are the arguments of one. */
 export function isTaken(builtin: readonly CommandSpec[], { name }: PluginCommand): boolean {
   const words = name.split(' ');
   const found = findCommand(builtin, words);

@@ -20,7 +20,7 @@ export interface ReadOnOptions<T> {
   readonly isRead?: boolean;
   /** Reads what follows an event; without one, from the start. */
   read(after: string | undefined): AsyncIterable<T>;
-  /** Asked at the end of a reading that did not fail. */
+  /** Tells, behind a reading that did not fail, whether it was the last. */
   isDone(): boolean;
 }
 

@@ -132,7 +132,7 @@ function lifecycleOf(view: View): Record<string, unknown> | undefined {
   return Object.keys(lifecycle).length > 0 ? lifecycle : undefined;
 }
 
-/** Whether the field would be the same if nothing were said of it. */
+/** Tells whether the field would be the same if nothing were said of it. */
 function isDefault({ kind, definition }: ConfigKind, view: View, field: string): boolean {
   const object = { kind, name: String(view['name']) };
   const shown = view[viewField(kind, field)];
@@ -204,7 +204,7 @@ function settable({ definition }: ConfigKind, field: string, value: unknown): un
   return parsed?.success === true ? parsed.data : value;
 }
 
-/** Whether it moves with its Agent where no version is said, as it would from now on. */
+/** Tells whether it moves with its Agent where no version is said, as it would from now on. */
 function isFollowed(
   { agent_id: id, agent_version: version }: View,
   { actual: { agent }, references }: Pick<EntryOptions, 'actual' | 'references'>,

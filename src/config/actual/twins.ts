@@ -36,7 +36,7 @@ function isNameUnique(kind: KindName): boolean {
   return kindOf(kind).definition.unique?.includes('name') ?? true;
 }
 
-/** So that it is no longer found under its name. */
+/** Hides it from look-ups by its name. */
 async function takeAway(client: ResourceClient, kind: KindName, view: View): Promise<void> {
   const { definition, off } = kindOf(kind);
   if (definition.deletable) await client.delete(kind, view.id);

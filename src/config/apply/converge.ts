@@ -18,7 +18,7 @@ export interface ConvergeOptions {
   /** The resource repository behind the client interface. */
   client: ResourceClient;
   sources: ReferenceSources;
-  /** Whether the stored secret of an object is this value; only the process itself can tell. */
+  /** Tells whether the stored secret of an object is this value; only the process itself can tell. */
   secretMatches: (secret: StoredSecret) => boolean | Promise<boolean>;
 }
 

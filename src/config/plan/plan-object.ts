@@ -26,7 +26,7 @@ export interface ObjectPlanning {
   readonly writeSecrets: ReadonlySet<string>;
   /** Takes an object without an owner into the namespace. */
   readonly adopt: boolean;
-  /** Whether a field that no update can change makes a new object. */
+  /** True when a field that no update can change makes a new object. */
   readonly mayReplace: boolean;
   /** Entry of the object in the inventory of the namespace. */
   readonly entry?: InventoryEntry | undefined;

@@ -7,7 +7,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 const BINDING = ['agent_id', 'agent_version'] as const;
 
-/** Whether an update must find the object paused, and it is not (contract: States and transitions). */
+/** Tells whether an update must find the object paused, and it is not (contract: States and transitions). */
 export function mustPause(kind: KindName, fields: ReadonlySet<string>, view?: View): boolean {
   const bound = kindOf(kind).boundWhilePaused;
   return view?.['status'] === 'active' && bound.some((field) => fields.has(field));
@@ -23,7 +23,7 @@ export function withBinding(kind: KindName, body: Body, view?: View): Record<str
 }
 
 /**
- * Whether it is paused because an apply was killed before it let it run again: it was noted before the
+ * Tells whether it is paused because an apply was killed before it let it run again: it was noted before the
  * pause, and since then nobody but that apply can have changed it. A pause by hand is a version further.
  */
 export function isLeftPaused(kind: KindName, view: View): boolean {
@@ -33,7 +33,7 @@ export function isLeftPaused(kind: KindName, view: View): boolean {
   return view.version >= noted && view.version <= noted + 2;
 }
 
-/** Whether the declaration itself keeps it paused, so that nothing lets it run again. */
+/** Tells whether the declaration itself keeps it paused, so that nothing lets it run again. */
 export function isDeclaredPaused(
   kind: KindName,
   { body }: { readonly body: Readonly<Record<string, unknown>> },

@@ -48,7 +48,7 @@ export function select(desired: DesiredState, words: SelectionWords): DesiredSta
   return { ...desired, objects, selection: { matches, leftOut, unused } };
 }
 
-/** Whether a plan with this selection may remove an object, or tell of it. */
+/** Tells whether a plan with this selection may remove an object, or tell of it. */
 export function maySelect(
   selection: Selection | undefined,
   kind: KindName,
@@ -92,7 +92,7 @@ export function toPattern(word: string): Pattern {
   return { word, kind, isExact: parts.length === 1, name: new RegExp(`^${escaped.join('.*')}$`) };
 }
 
-/** Whether a pattern means an object. */
+/** Tells whether a pattern means an object. */
 export function isMatch(
   { kind, name }: Pattern,
   candidate: Pick<Candidate, 'kind' | 'identity' | 'name'>,

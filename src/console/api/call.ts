@@ -45,7 +45,7 @@ export interface Api {
 export interface ApiDeps {
   readonly fetch: typeof fetch;
   csrf(): string;
-  /** Told of every answer that asks for a new sign-in. */
+  /** Callback for every answer that asks for a new sign-in. */
   onSignedOut(message: string): void;
 }
 
@@ -103,7 +103,7 @@ async function toTold(response: Response): Promise<Told> {
   }
 }
 
-/** What an answer says of its refusal, in whichever envelope. */
+/** Reads an answer's words about its refusal, in whichever envelope. */
 function toError(status: number, body: unknown): ApiError {
   const { error } = (body ?? {}) as { error?: unknown };
   if (typeof error === 'string') return new ApiError({ status, code: 'refused', message: error });

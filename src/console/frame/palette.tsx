@@ -6,7 +6,7 @@ import type { PageEntry } from './pages.ts';
 import { useConsole } from './state.ts';
 import type { Command } from './state.ts';
 
-/** Goes anywhere and does what the page can do; shows the command line of each. */
+/** Opens every page and does what the current one can do; shows the command line of each. */
 export function Palette({ pages, onClose }: { pages: readonly PageEntry[]; onClose(): void }) {
   const state = useConsole();
   const { route } = useLocation();

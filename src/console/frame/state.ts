@@ -12,7 +12,7 @@ import type { Streams } from '../stream/tab.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-/** What every page shares. */
+/** State that every page shares. */
 export interface Console {
   readonly api: Api;
   readonly streams: Streams;

@@ -34,7 +34,7 @@ export function dimensionOf(id: string): Dimension | undefined {
   return DIMENSIONS.find((one) => one.id === id);
 }
 
-/** What costs can be told by: the given groups of the gateway, in the order of the page. */
+/** Dimensions of costs: the given groups of the gateway, in the order of the page. */
 export function listDimensions(groups: readonly string[], isAdmin: boolean): Dimension[] {
   const named = groups.filter((group) => group.includes(':'));
   const all = [...DIMENSIONS.map(({ id }) => id), ...named].flatMap((id) => dimensionOf(id) ?? []);

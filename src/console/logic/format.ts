@@ -79,7 +79,7 @@ export function percent(share: number | null | undefined): string {
   return `${value > 0 && value < 10 ? round(value, 1) : Math.round(value)} %`;
 }
 
-/** How long ago, or in how long: `4 s ago`, `in 3 h`. */
+/** Distance of an instant from now: `4 s ago`, `in 3 h`. */
 export function relative(at: number, now: number): string {
   const gap = now - at;
   const size = Math.abs(gap);

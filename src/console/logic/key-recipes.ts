@@ -1,12 +1,12 @@
 import type { Role } from '../../core/access.ts';
 
-/** How a tool is told to use the gateway with a key. */
+/** Recipe that makes a tool use the gateway with a key. */
 export interface Recipe {
   readonly tool: string;
   readonly text: string;
 }
 
-/** What to paste for the tools that most people have; `gateway connect` knows more and writes their files. */
+/** Recipes to paste for common tools; `gateway connect` knows more of them and writes their files. */
 export function toRecipes(origin: string, key: string): Recipe[] {
   return [
     {

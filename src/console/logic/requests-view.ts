@@ -1,7 +1,7 @@
 /** State of the Requests page, which is its address and nothing else. */
 export interface RequestsView {
   readonly filter: string;
-  /** How far back: `15m`, `1h`, `24h`, `7d`, or empty for all. */
+  /** Span of time to look back: `15m`, `1h`, `24h`, `7d`, or empty for all. */
   readonly last: string;
   readonly columns: readonly string[];
   /** Id of the request that is open. */

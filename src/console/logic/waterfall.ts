@@ -8,7 +8,7 @@ export interface Span {
   readonly to: number;
   /** Instant of the first content within it. */
   readonly content?: number;
-  /** What is told beside it: the cause of a failure and what was done then. */
+  /** Note beside it: the cause of a failure and what was done then. */
   readonly note: string;
 }
 

@@ -99,7 +99,7 @@ export function Command({ line }: { line: string }) {
   );
 }
 
-/** What stands where nothing is yet: why, and the command that changes it. */
+/** Placeholder where nothing is yet: the reason, and the command that changes it. */
 export function Empty({
   title,
   children,

@@ -7,7 +7,7 @@ import type { Span } from '../logic/waterfall.ts';
 /** Ratio of the whole to the shortest stretch from which the logarithmic axis is the better one. */
 const WIDE = 400;
 
-/** Where the time of a request went; to a screen reader it is a table. */
+/** Chart of where the time of a request went; to a screen reader it is a table. */
 export function WaterfallChart({ row, now }: { row: RequestRow; now: number }) {
   const { spans, total } = toWaterfall(row, now);
   const shortest = Math.min(

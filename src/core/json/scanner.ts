@@ -33,7 +33,7 @@ export const MAX_JSON_DEPTH = 512;
 /** Most members of the outermost object. */
 export const MAX_JSON_MEMBERS = 4096;
 
-/** Why a document is refused: no UTF-8, no JSON, or over one of the bounds. */
+/** Cause for refusing a document: no UTF-8, no JSON, or over one of the bounds. */
 export type JsonFault = 'encoding' | 'syntax' | 'depth' | 'members' | 'values';
 
 export interface ScanOptions {

@@ -13,7 +13,7 @@ export interface SteadyClock {
    * that whoever lives can renew what it holds before it counts as over.
    */
   now(): number;
-  /** Whether a deadline is over: by {@link now}, by a later time for one made since a step. */
+  /** Tells whether a deadline is over: by {@link now}, by a later time for one made since a step. */
   hasPassed(deadline: number): boolean;
   /** The wall clock's time, to make a deadline with: so every step before it is known. */
   readonly wall: () => number;

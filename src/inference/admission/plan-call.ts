@@ -42,7 +42,7 @@ function modelNotFound(name: string): GatewayError {
 export type Asked = Pick<Call, 'model' | 'peek' | 'origin'>;
 
 export interface RefusablePlan extends Plan {
-  /** Why there is no candidate. */
+  /** Cause for having no candidate. */
   readonly refusal?: GatewayError;
 }
 

@@ -9,7 +9,7 @@ export const LIST_JOB = 'provider-models';
 /** A list is asked for again so often, a tenth more or less. */
 const REFRESH_MS = 600_000;
 const SPREAD = 0.2;
-/** After a failure, doubled with each further one up to the usual time. */
+/** Pause after a failure, doubled with each further one up to the usual time. */
 const FIRST_RETRY_MS = 15_000;
 /** Another process knows a change first. */
 const CATCH_UP_MS = 1_000;

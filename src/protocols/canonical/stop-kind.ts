@@ -1,7 +1,7 @@
 import type { StopKind } from './canonical.ts';
 
 /**
- * Why an answer stopped that holds calls: some providers end with calls as they end with text, or with
+ * Stop reason of an answer that holds calls: some providers end with calls as they end with text, or with
  * a word of their own. Clients run tools only when they are told of calls.
  */
 export function stopWithCalls(kind: StopKind, hasCalls: boolean): StopKind {

@@ -41,9 +41,9 @@ export type AnswerEvent =
   | PartEvent
   /** A source of a text that was closed before: some providers tell all of them at the end. */
   | { readonly type: 'late_citation'; readonly text: number; readonly citation: Citation }
-  /** Why it stopped; parts that are open still are closed by it. */
+  /** Stop reason; parts that are open still are closed by it. */
   | { readonly type: 'finish'; readonly stop: Stop }
-  /** So far; the last one counts. May come before or behind `finish`. */
+  /** Usage so far; the last one counts. May come before or behind `finish`. */
   | { readonly type: 'usage'; readonly usage: Usage }
   /** The provider's stream ended as it should. Nothing follows. */
   | { readonly type: 'end' };

@@ -41,7 +41,7 @@ export function planSampling(
   return kept;
 }
 
-/** Asked in the order of the members, so that what was left out does not count. */
+/** Judges a member; called in the order of the members, so that what was left out does not count. */
 function isTaken(
   name: Sampling,
   { temperature, topP = 0 }: CanonicalRequest,

@@ -23,7 +23,7 @@ export function finishReasonOf(candidate: Members): string | undefined {
   return wordOf(candidate['finishReason']);
 }
 
-/** Why the prompt was refused; there are no candidates then. */
+/** Cause for refusing the prompt; there are no candidates then. */
 export function blockReasonOf(answer: Members): string | undefined {
   return wordOf(membersOf(answer, 'promptFeedback')['blockReason']);
 }

@@ -51,7 +51,7 @@ class PartialCall {
     this.#args = args instanceof RawJson ? parseJsonObject(args.text) : args;
   }
 
-  /** Whether a piece that names its call goes on with this one. */
+  /** Tells whether a piece that names its call goes on with this one. */
   isOf(piece: Members): boolean {
     const isSame = (name: string): boolean =>
       piece[name] === undefined || piece[name] === this.#call[name];

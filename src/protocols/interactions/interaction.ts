@@ -35,7 +35,7 @@ export const isTerminal = (status: string): boolean => TERMINAL.has(status);
 export const isFruitless = (status: string): boolean => FRUITLESS.has(status);
 
 /**
- * Whether it can be told now what it cost: it is terminal, or it stands still for the caller to go on
+ * Tells whether its cost is known now: it is terminal, or it stands still for the caller to go on
  * (`requires_action`, and statuses that are not known yet) and says what it used.
  */
 export function isOver({ status, value }: Interaction): boolean {

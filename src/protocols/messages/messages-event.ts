@@ -38,7 +38,7 @@ export function isStopped({ stop_reason: reason }: Event): boolean {
   return typeof reason === 'string';
 }
 
-/** Whether a `message_start` repeats the one before; another message begins the answer anew. */
+/** Tells whether a `message_start` repeats the one before; another message begins the answer anew. */
 export function isSameMessage({ id }: Event, later: Event): boolean {
   return typeof id === 'string' && id === later['id'];
 }

@@ -14,7 +14,7 @@ export interface Tasks {
   add(rendering: Rendering): void;
   /** The task as it stands now, one poll nearer to its end; undefined when unknown. */
   poll(id: string): JsonObject | undefined;
-  /** Whether a task is complete; undefined when unknown. */
+  /** True when a task is complete; undefined when unknown. */
   isDone(id: string): boolean | undefined;
   /** Forgets a task; false when unknown. */
   delete(id: string): boolean;

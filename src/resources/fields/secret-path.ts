@@ -13,7 +13,7 @@ export function signalOf(path: string): string {
   return `${path.replaceAll('.', '_')}_configured`;
 }
 
-/** Whether a path leads to a write-only field, or into the object around its value. */
+/** Tells whether a path leads to a write-only field, or into the object around its value. */
 export function isSecretPath(secrets: readonly string[], path: readonly unknown[]): boolean {
   return path.some((_step, index) => secrets.includes(path.slice(0, index + 1).join('.')));
 }

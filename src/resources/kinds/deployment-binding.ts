@@ -34,7 +34,7 @@ export function withBinding({ agent_binding: binding, ...body }: Body): Body {
 }
 
 /**
- * Whether an update may change what the Schedule runs: a declarative one never, another one while it
+ * Tells whether an update may change what the Schedule runs: a declarative one never, another one while it
  * is paused (contract: States and transitions).
  *
  * @throws GatewayError `invalid_request`; `conflict` when it is not paused

@@ -171,7 +171,7 @@ async function settleDeployment(
   return { spec, state: { ...fresh, paused, next_due_at: next } };
 }
 
-/** Whether it is paused once a body is written, which may leave it as it is; the first reason stays. */
+/** Tells whether it is paused once a body is written, which may leave it as it is; the first reason stays. */
 function pausedBy({ before, body }: Draft): Paused | null {
   const former = before ? pausedOf(before) : null;
   const asked = body['paused'];

@@ -31,7 +31,7 @@ function readAlias(agent: unknown, param: string): { id: string; version?: unkno
 }
 
 /**
- * Whether an update may change what the Service runs: a declarative one never (contract: Services),
+ * Tells whether an update may change what the Service runs: a declarative one never (contract: Services),
  * and a new `agent_version` needs the bound one in `expected_agent_version`.
  *
  * @throws GatewayError `invalid_request`; `conflict` when another version is bound by now

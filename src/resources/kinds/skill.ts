@@ -16,7 +16,7 @@ import {
 import { serveSkillVersions } from '../skills/skill-versions.ts';
 import type { Draft, Lookup, Settlement } from '../store/settlement.ts';
 
-/** So that all of a Skill can be deleted in one commit. */
+/** Bound that lets all of a Skill be deleted in one commit. */
 const MAX_VERSIONS = 200;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 

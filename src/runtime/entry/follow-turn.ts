@@ -12,7 +12,7 @@ export interface TurnToFollow {
   readonly signal: AbortSignal;
   /** Types of events whose parts are wanted, too. Default: none. */
   readonly deltas?: readonly string[];
-  /** Asked when the turn waits for its client, after `tell`: true to go on. Default: that is the end. */
+  /** Callback when the turn waits for its client, after `tell`: true to go on. Default: that is the end. */
   outlasts?(): boolean;
   /** Called with everything from the start of the turn to its end, one after the other. */
   tell(item: PlacedEvent | EventDelta): void | Promise<void>;

@@ -26,7 +26,7 @@ interface Framing {
   mark(eventId: string): string;
 }
 
-/** After which a client that lost its stream comes back. */
+/** Pause after which a client that lost its stream comes back. */
 const RETRY_MS = 1_000;
 
 const FRAMINGS: Readonly<Record<StreamForm, Framing>> = {

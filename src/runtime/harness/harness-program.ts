@@ -10,7 +10,7 @@ export interface HarnessProgram {
   readonly protocol: 'acp' | 'jsonl';
   /** Milliseconds. */
   readonly timeouts: {
-    /** Until it is ready for its first turn. */
+    /** Time until it is ready for its first turn. */
     readonly start: number;
     /** A whole turn, the time in which the client is asked included. */
     readonly turn: number;

@@ -51,7 +51,7 @@ const LINGER_MS = 1_000;
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { reaper, marker, toError } = options;
   try {
-    // Before the process is there: it must not exist for a moment without anybody to end it.
+    // Registers it before the process is there: it must not exist for a moment without anybody to end it.
     await reaper.watch({ marker });
   } catch {
     throw toError('start_failed');

@@ -17,7 +17,7 @@ import type { ToolTransport } from './tool-transport.ts';
 
 /** Longest times for steps of a server, in milliseconds. */
 export interface ToolDeadlines {
-  /** Until it is ready. */
+  /** Time until it is ready. */
   readonly connect: number;
   /** For one page of its list. */
   readonly list: number;

@@ -59,7 +59,7 @@ function isImage(data: unknown, mimeType: unknown): boolean {
   return typeof data === 'string' && IMAGE_TYPES.includes(String(mimeType)) && isBase64(data);
 }
 
-/** Before it is cut off: half a secret would not be known for one. */
+/** Masks before it cuts off: half a secret would not be known for one. */
 function clean(block: Block, secrets: readonly string[]): Block {
   const { text } = block;
   return typeof text === 'string' ? toText(redactSecrets(text, secrets)) : block;

@@ -11,7 +11,7 @@ export interface ServerTool {
   readonly isReadOnly: boolean;
   /** The server says that a repeated call changes nothing more. */
   readonly isIdempotent: boolean;
-  /** Why it cannot be offered to models. Absent: it can. */
+  /** Reason not to offer it to models. Absent: it can. */
   readonly refusal?: string | undefined;
 }
 

@@ -20,7 +20,7 @@ type Draft = { -readonly [Member in keyof Part]: Part[Member] } & {
 export class AnswerDraft {
   readonly parts: Part[] = [];
   stop: Stop | undefined;
-  /** So far. */
+  /** Usage so far. */
   usage: Usage | undefined;
   isEnded = false;
   failure: StreamFailure | undefined;

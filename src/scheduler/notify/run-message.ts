@@ -12,7 +12,7 @@ export interface Announcement {
   readonly run: RunRow;
   /** Name that people call the Schedule by. */
   readonly name: string;
-  /** When the run was decided, ISO 8601. */
+  /** Instant at which the run was decided, ISO 8601. */
   readonly decidedAt: string;
 }
 

@@ -54,7 +54,7 @@ async function send(
   { webhook, text, signal }: ChatMessage,
 ): Promise<Delivery> {
   const url = new URL(webhook);
-  // Once more: the operator may have taken back a bot that was accepted when it was saved.
+  // A second look: the operator may have taken back a bot that was accepted when it was saved.
   const provider = providerOf(url, own);
   if (!provider) return undelivered('the webhook is of no known provider any more', true);
   const request = provider.toRequest(url, text);

@@ -9,7 +9,7 @@ export interface KeyLookupDeps {
   tickets: Pick<KeyTickets, 'size' | 'holderOf'>;
   /** Sees every change that was committed before, or rejects. */
   catchUp(): Promise<void>;
-  /** So old is what is known of changes, in milliseconds. */
+  /** Age of what is known of changes, in milliseconds. */
   ageMs(): number;
   clock: Clock;
 }

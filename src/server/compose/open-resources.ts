@@ -48,7 +48,7 @@ export interface LiveResources {
    * a price. Rejects as the work does.
    */
   changeAtOnce<T>(change: () => Promise<T>): Promise<T>;
-  /** So old is what is known of changes, in milliseconds. */
+  /** Age of what is known of changes, in milliseconds. */
   ageMs(): number;
   close(): void;
 }

@@ -51,7 +51,7 @@ export interface UsageOptions {
   clock: Clock;
   ids: IdSource;
   log: Log;
-  /** Told of what no caller sees the end of. */
+  /** Callbacks for what no caller sees the end of. */
   signals: RequestSignals;
 }
 
@@ -88,7 +88,7 @@ export async function openUsage(raw: Store, options: UsageOptions): Promise<Live
     worker,
     lease,
     liveness,
-    // Of a store at process scope a second process is turned away.
+    // A store at process scope turns a second process away.
     term: () => (raw.scope === 'process' ? 0 : sole?.term),
     async close() {
       stopRecovery();

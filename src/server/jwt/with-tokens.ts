@@ -12,7 +12,7 @@ import type { TokenLookup, TokenLookupDeps } from './token-lookup.ts';
 export interface TokensDeps extends Omit<TokenLookupDeps, 'read' | 'onError'> {
   readonly log: Pick<Log, 'warn'>;
   readonly proxies?: ProxyRules | undefined;
-  /** So old is what is known of changes, in milliseconds. */
+  /** Age of what is known of changes, in milliseconds. */
   ageMs(): number;
 }
 

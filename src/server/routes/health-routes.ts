@@ -49,7 +49,7 @@ export function healthRoutes({ store, clock, condition }: HealthDeps): RouteSpec
   ];
 }
 
-/** Whether the store takes a write within a second; those who ask meanwhile share the answer. */
+/** Tells whether the store takes a write within a second; those who ask meanwhile share the answer. */
 function createStoreCheck(store: HealthDeps['store'], clock: Clock): () => Promise<boolean> {
   let asking: Promise<boolean> | undefined;
   const ask = async (): Promise<boolean> => {

@@ -22,7 +22,7 @@ export function resourceCarriers({
   return resourceXApiKey ? ['bearer', 'x-api-key'] : ['bearer'];
 }
 
-/** Asked of keys below a resource's path; the use may depend on the call. */
+/** Demands on keys below a resource's path; the use may depend on the call. */
 export interface OrganizationNeed {
   readonly scope: OrganizationApi['scope'];
   readonly use: Use | ((exchange: HttpExchange) => Use);

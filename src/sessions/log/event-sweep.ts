@@ -32,7 +32,7 @@ export function createEventSweep(deps: EventSweepDeps): Sweep {
   };
 }
 
-/** Once in the life of a store: finds what was over before there was the index. */
+/** Finds, once in the life of a store, what was over before there was the index. */
 async function enterOver(store: Store, { cursor, limit }: SweepStep): Promise<Swept> {
   const page = await store.list<SessionRow>({
     prefix: SESSIONS,

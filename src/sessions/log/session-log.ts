@@ -30,7 +30,7 @@ export interface SessionLogOptions {
   readonly ids: IdSource;
 }
 
-/** What a change came to. */
+/** Outcome of a change. */
 export interface Committed extends Changed {
   readonly version: Version;
 }

@@ -31,7 +31,7 @@ export class FencedTurnLog implements TurnLog {
   readonly #toEnd: FencedTurn['toEnd'];
   #isOver = false;
   #session: Session;
-  /** As last seen: mostly nobody else changes it meanwhile. */
+  /** State as last seen: mostly nobody else changes it meanwhile. */
   #entry: Entry<SessionRow>;
   readonly #first: number;
   /** Number of the last input that those who listen were told of. */

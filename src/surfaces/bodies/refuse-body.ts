@@ -9,7 +9,7 @@ import { GatewayError } from '../../core/errors.ts';
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 const PLAIN = /^[\s,]*(?:identity[\s,]*)*$/i;
 
-/** Why a body is not read at all: nobody sends it any more, or more is announced than is taken. */
+/** Cause for not reading a body at all: nobody sends it any more, or more is announced than is taken. */
 export function refuseUnread(request: IncomingMessage, limit: number): GatewayError | undefined {
   // The client may have left while the checks before this waited: then no event would ever come.
   if (request.destroyed) return cutOff();

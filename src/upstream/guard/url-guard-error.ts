@@ -1,4 +1,4 @@
-/** Why a user-supplied URL is not called. */
+/** Cause for not calling a user-supplied URL. */
 export type UrlRefusal =
   /** Not a URL. */
   | 'syntax'

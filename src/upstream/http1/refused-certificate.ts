@@ -41,7 +41,7 @@ export function alertIn(code: string | undefined): string | undefined {
   if (code.endsWith('ALERT_CERTIFICATE_REQUIRED'))
     return 'the provider asks for a client certificate';
   if (REFUSALS.test(code)) return 'the provider refuses the client certificate';
-  // Before TLS 1.3 there is no alert of its own for a certificate that is missing.
+  // TLS 1.2 has no alert of its own for a certificate that is missing.
   if (code.endsWith('ALERT_HANDSHAKE_FAILURE'))
     return 'the provider asks for a client certificate, or for another way to encrypt';
   return undefined;

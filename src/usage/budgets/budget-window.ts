@@ -46,7 +46,7 @@ export function createBudgetWindows(
     if (window && at >= window.from && at < window.to) return window;
     const first = firstOf(period, dateAt(at));
     const found = toWindow(first);
-    // Where clocks go back over midnight, the hour behind it is of the next day already.
+    // The hour behind midnight is of the next day already where clocks go back over it.
     return (window = at < found.to ? found : toWindow(nextOf(period, first)));
   };
 }

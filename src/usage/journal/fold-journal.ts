@@ -96,7 +96,7 @@ async function commit(batch: Batch, { state, committer }: Writing): Promise<void
     });
   } catch (error) {
     if (!isRefused(error)) throw error;
-    // What no store takes is left out alone.
+    // A line that no store takes is left out alone.
     for (const half of halvesOf(batch)) await commit(half, { state, committer });
   }
 }

@@ -27,7 +27,7 @@ export interface SoleWorkerOptions {
   isGone(place: ProcessPlace): boolean;
   /** Cleans up after workers that are dead. */
   recover(): Promise<unknown>;
-  /** What is known here of the store may be old. */
+  /** Knowledge of the store may be old here. */
   onBegin(): void;
   /** Others may have folded the journal and removed its files. */
   onReturn(): void;
@@ -78,7 +78,7 @@ export class SoleWorker {
   }
 
   /**
-   * What a decision by the store has to wait for: after a sleep another worker may decide alone. Undefined:
+   * Wait that a decision by the store needs: after a sleep another worker may decide alone. Undefined:
    * nothing. Rejects with `StoreError`.
    */
   ready(): Promise<void> | undefined {

@@ -10,7 +10,7 @@ export const MAX_UNFOLDED = 256;
 export interface FoldScheduleOptions {
   readonly clock: Clock;
   readonly state: Pick<LedgerState, 'unfolded' | 'followed'>;
-  /** Told when a fold has become due. */
+  /** Callback when a fold has become due. */
   readonly onDue: () => void;
 }
 

@@ -37,7 +37,7 @@ export function createDeferred(): Deferred {
   return { promise, resolve, reject };
 }
 
-/** How a call ended, as the ledger needs it until that is stored. */
+/** End of a call, as the ledger needs it until that is stored. */
 export interface Ended {
   /** Nano-dollars. */
   readonly cost: number;
@@ -82,7 +82,7 @@ export interface LedgerCall {
   /** Cost so far, while it is followed, and its place among the followed. */
   soFar: (() => Estimate) | undefined;
   place: number;
-  /** Why the last plan refused it, and whose limit that was. */
+  /** Refusal by the last plan, and whose limit that was. */
   refusal: GatewayError | undefined;
   refusedBy: Payer | undefined;
   ended: Ended | undefined;

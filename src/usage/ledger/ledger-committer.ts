@@ -86,7 +86,7 @@ export class LedgerCommitter {
     const { landed, version, takenOver } = await this.#fence.reconcile();
     if (landed && version !== undefined) {
       landed.keep(version);
-      // Who was told by the journal waits for nothing here.
+      // A caller whom the journal has answered waits for nothing here.
       for (const { type, call, number } of landed.jobs)
         if (type === 'begin' && number === 0 && !call.refusal) onLanded(call);
     }

@@ -30,7 +30,7 @@ export interface LedgerState {
   readonly pending: PendingSpend;
   readonly counters: SpendCounters;
   readonly unfolded: UnfoldedSpend;
-  /** Of {@link sumsOf}. */
+  /** State of {@link sumsOf}. */
   readonly sums: CallSums;
   readonly followed: FollowedCalls;
   /** Times that others took this worker for dead and closed its calls. */
@@ -157,7 +157,7 @@ function planBegin(draft: Draft, { call, isPending }: Job): void {
   const { state, ops, flights, spend, held, ending } = draft;
   const turnedAway = call.start.claims?.find(({ isAccepted }) => !isAccepted);
   if (turnedAway) refuse(call, turnedAway);
-  // What the journal took was decided then.
+  // A call that the journal took was decided then.
   else if (!isPending) refuse(call, refuserOf(call, spend));
   // A call that ends in the commit that begins it needs no reservation, its final record says it all.
   if (call.refusal !== undefined || ending.has(call)) return;

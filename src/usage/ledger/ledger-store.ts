@@ -19,7 +19,7 @@ import type { Windows } from '../spend/spend.ts';
 import { createFactsOf } from '../sums/totals.ts';
 
 /**
- * When the start of a record must be durable (config: `server.ledger`). `before_call`: before anything
+ * Time by which the start of a record must be durable (config: `server.ledger`). `before_call`: before anything
  * is sent. `auto` and `during_call`: before the call where a spending limit applies, since only then a
  * limit holds, else at the same time as the call.
  */
@@ -39,7 +39,7 @@ export interface LedgerOptions {
     readonly sync: LedgerSync | null;
     readonly isSole: () => boolean;
     readonly isKnown: () => boolean;
-    /** What a decision by the store waits for; undefined: nothing. Rejects with `StoreError`. */
+    /** Wait before a decision by the store; undefined: none. Rejects with `StoreError`. */
     readonly ready: () => Promise<void> | undefined;
   };
   /** Keep prompts and answers in the records. Default false. */

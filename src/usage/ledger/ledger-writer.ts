@@ -35,7 +35,7 @@ export interface LedgerWriterOptions extends LedgerCommitterOptions {
   readonly clock: Clock;
   /** Receives the errors that made the ledger fail, and those of records that no store would take. */
   readonly report: (error: unknown) => void;
-  /** What a commit waits for; undefined: nothing. Default: never anything. */
+  /** Wait before a commit; undefined: none. Default: never anything. */
   readonly ready?: (() => Promise<void> | undefined) | undefined;
 }
 
@@ -240,7 +240,7 @@ export class LedgerWriter {
     if (isEmpty) for (const drained of this.#drains.splice(0)) drained.resolve();
   }
 
-  /** Asked in the same breath as the loop ends: a job that comes a moment later starts it anew. */
+  /** Judged in the same turn as the loop ends: a job that comes a moment later starts it anew. */
   #hasWork(): boolean {
     if (this.#failing) return false;
     if (this.#drains.length > 0) this.#due = this.#queue.length;
@@ -363,7 +363,7 @@ export class LedgerWriter {
     this.#scheduleHeal();
   }
 
-  /** What stays of a batch that was not stored. */
+  /** Remainder of a batch that was not stored. */
   #keepOf({ jobs, claims, last, weight }: Batch): Batch[] {
     const kept = jobs.filter((job) => {
       // Nobody waits for a store that is away: the reservation stands for the charge till then.

@@ -36,7 +36,7 @@ export interface UnfoldedSpend {
   take(limit: number): OwnRow[];
   /** Deletes the rows from the store; part of the commit that adds them to the counters. */
   deletions(rows: readonly OwnRow[]): Op[];
-  /** That commit is durable. */
+  /** Marks that commit as durable. */
   folded(rows: readonly OwnRow[]): void;
   /** Leaves the rows to whoever declared this worker dead, and goes on under another name. */
   renew(): void;

@@ -12,7 +12,7 @@ export interface WorkerLeaseOptions {
   clock: Clock;
   /** Unique for every start of a process. */
   worker: string;
-  /** Where others on the host can see it. Absent where the system shows no processes. */
+  /** Process that others on the host can look for. Absent where the system shows no processes. */
   place?: ProcessPlace | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface WorkerLease {
   start(): Promise<void>;
   /** The workers whose lease runs. Rejects with `StoreError`. */
   alive(): Promise<ReadonlySet<string>>;
-  /** Whether the lease of one worker runs. Rejects with `StoreError`. */
+  /** Tells whether the lease of one worker runs. Rejects with `StoreError`. */
   isAlive(worker: string): Promise<boolean>;
   /** Tells the others now. Rejects with `StoreError`. */
   renew(): Promise<void>;
@@ -39,7 +39,7 @@ export interface WorkerLease {
   isSure(): boolean;
   /** Grows whenever somebody could have taken it for dead. */
   readonly lapses: number;
-  /** After the ledger is drained: leaves nothing to clean up. Rejects with `StoreError`. */
+  /** Gives the lease back once the ledger is drained: nothing is to clean up. Rejects with `StoreError`. */
   release(): Promise<void>;
 }
 

@@ -24,7 +24,7 @@ export class PendingClaim {
   readonly after: PendingClaim | undefined;
   /** True once a commit holds; rejects with `persistence_failed`. Never unhandled. */
   readonly decided: Promise<boolean>;
-  /** As the last plan has it. */
+  /** Outcome in the last plan. */
   isAccepted = false;
   isOpen = true;
   #resolve!: (isAccepted: boolean) => void;
@@ -43,7 +43,7 @@ export class PendingClaim {
     this.decided.catch(() => undefined);
   }
 
-  /** What the last plan decided is stored. */
+  /** Marks the decision of the last plan as stored. */
   settle(): void {
     this.#close();
     this.#resolve(this.isAccepted);

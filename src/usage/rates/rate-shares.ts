@@ -38,7 +38,7 @@ export function divided(cap: number): RateShares {
   };
 }
 
-/** Whether one more request of such a caller fits. */
+/** Tells whether one more request of such a caller fits. */
 export function hasRoom(shares: RateShares, counts: RateCounts, caller: Caller): boolean {
   if (counts.all >= shares.all) return false;
   if (caller === 'admin') return true;

@@ -30,7 +30,7 @@ type AcceptedRow = [at: number, all: number, refused?: number, admin?: number];
 
 /** A request that only the journal knows of. */
 interface Noted extends Accepted {
-  /** Of its line. */
+  /** Number of its line. */
   readonly number: number;
 }
 
@@ -54,7 +54,7 @@ export class RateWindow implements ClaimWindow {
   #inWindow = noRequests();
   /** Those among them that this process has not stored, in order of their numbers. */
   #noted: Noted[] = [];
-  /** What is known was told late: all has to be read again. */
+  /** Marks what is known as outdated: all has to be read again. */
   #isStale = false;
   #head: Entry<number> | undefined;
   #known = false;

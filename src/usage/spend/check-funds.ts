@@ -17,7 +17,7 @@ export function checkFunds(
   { at, windows }: { at: number; windows: Windows },
 ): void | Promise<void> {
   const limited = payersOf(principal, { at, model: undefined }).filter(
-    // Whether another model takes the place of a call is decided when it begins.
+    // The beginning of a call decides whether another model takes its place.
     ({ limits, budget }) => limits !== undefined && budget?.onExceed !== 'downgrade',
   );
   if (limited.length === 0) return undefined;

@@ -30,7 +30,7 @@ interface Counter {
 
 /** Changes of one commit to the counters; nothing counts until `keep`. */
 export interface SpendDraft {
-  /** Whether the call must be refused; the answer holds only if the commit succeeds. */
+  /** Tells whether the call must be refused; the answer holds only if the commit succeeds. */
   exceeds(scope: Scope, limits: SpendLimits, call: SpendCall): boolean;
   add(scope: Scope, windows: Windows, change: Readonly<Spend>): void;
   /** A conditional put per changed counter, and a check per counter that was only looked at. */
@@ -44,10 +44,10 @@ export interface SpendCounters {
   load(scopes: Iterable<Scope>): Promise<void>;
   /** `own` includes what the same commit settles before; default: what is durable. */
   draft(own?: OwnSpend): SpendDraft;
-  /** Whether the limit was reached when last seen; undefined for a scope that is not known. */
+  /** Tells whether the limit was reached when last seen; undefined for a scope that is not known. */
   isSpent(scope: Scope, limits: SpendLimits, windows: Windows): boolean | undefined;
   /**
-   * Whether the call must be refused, for a worker that alone changes the counters; undefined for a scope
+   * Tells whether the call must be refused, for a worker that alone changes the counters; undefined for a scope
    * that is not known.
    */
   exceeds(scope: Scope, limits: SpendLimits, call: SpendCall): boolean | undefined;
@@ -64,7 +64,7 @@ interface SpendCountersOptions {
   /** This worker's own unfolded rows are counted from memory, by `own`. */
   readonly isOwn: (writer: string) => boolean;
   readonly own: OwnSpend;
-  /** What counts beside what is stored. */
+  /** Amounts that count beside the stored ones. */
   readonly pending: PendingSpend;
 }
 
@@ -222,7 +222,7 @@ function createDraft(known: Map<string, Counter>, own: OwnSpend): SpendDraft {
       for (const [name, { counter, record }] of touched) {
         if (!record) continue;
         const { elsewhere } = counter;
-        // Told late, after others could have changed it.
+        // The news is late: others could have changed it.
         if (known.get(name) !== counter) known.delete(name);
         else known.set(name, { version, record: withoutPastWindows(record), elsewhere });
       }

@@ -30,7 +30,7 @@ interface SumsInTheMaking {
   readonly totals: SumDraft;
   readonly parts: SumDraft;
   readonly facets: FacetDraft;
-  /** Where values stand that may have had no sums of their day so far, by row. */
+  /** Places of values that may have had no sums of their day so far, by row. */
   readonly fresh: Map<string, Key>;
 }
 

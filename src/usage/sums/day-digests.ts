@@ -65,7 +65,7 @@ export async function readDigests(
     const { late, parts, entries } = value;
     const before = found.get(day);
     if (part === 0) found.set(day, { late, entries, missing: parts - 1 });
-    // Of an older digest with more rows, or of one that came between two pages.
+    // Leaves out rows of an older digest with more of them, or of one that came between two pages.
     else if (before && before.late === late && before.missing > 0)
       found.set(day, {
         late,

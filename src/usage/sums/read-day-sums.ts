@@ -5,7 +5,7 @@ import type { Days, Digest, DigestEntry } from './day-digests.ts';
 /** Sums of one day by organization and value of a dimension. */
 export interface DaySum {
   readonly day: string;
-  /** As they are stored: there are tens of thousands in a month. */
+  /** Entries as they are stored: there are tens of thousands in a month. */
   readonly entries: readonly DigestEntry[];
   /** False: the entries have no value of the dimension. */
   readonly isParted: boolean;

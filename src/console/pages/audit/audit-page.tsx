@@ -8,7 +8,7 @@ import type { AuditEntry } from '../../logic/audit-changes.ts';
 import { toApiError, useLoad } from '../../parts/load.ts';
 import { Ago, Empty, Foot, Problem } from '../../parts/parts.tsx';
 
-/** Who changed what, when and from where. */
+/** Page of who changed what, when and from where. */
 export function AuditPage() {
   const { api } = useConsole();
   const { url, route } = useLocation();

@@ -14,7 +14,7 @@ const ObjectDetail = lazy(() =>
 );
 const FileCheck = lazy(() => import('./file-check.tsx').then((module) => module.FileCheck));
 
-/** What the gateway has and who owns it; what files would change. */
+/** Page of what the gateway has, who owns it and what files would change. */
 export function ConfigurationPage() {
   const { api } = useConsole();
   const { url, route } = useLocation();

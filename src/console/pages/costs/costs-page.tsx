@@ -19,7 +19,7 @@ import { useCosts } from './use-costs.ts';
 import { useLimits } from './use-limits.ts';
 import '../../styles/costs.css';
 
-/** What was spent, by whom and on what, against which limits. */
+/** Page of what was spent, by whom and on what, against which limits. */
 export function CostsPage() {
   const { isAdmin } = useConsole();
   const { url, route } = useLocation();

@@ -13,7 +13,7 @@ interface Report extends Page<UsageReportRow> {
   forecast: MonthForecast | null;
 }
 
-/** What a page of costs shows; everything of it is sums. */
+/** Data of a page of costs; everything of it is sums. */
 export interface Costs {
   /** Sums by day, which the chart is made of. */
   readonly byDay: readonly UsageSum[];
@@ -40,7 +40,7 @@ export function useCosts(
   const { api, isAdmin } = useConsole();
   const ask = async (query: Query, signal: AbortSignal): Promise<Report & { of: string }> => {
     const path = isAdmin() ? '/admin/v1/usage' : '/v1/account/usage';
-    // What was loaded stays until the next comes, and must not pass for that of another dimension.
+    // Loaded rows stay until the next come, and must not pass for that of another dimension.
     return { ...(await api.json<Report>(path, { query, signal })), of: by.id };
   };
   const days = useLoad(

@@ -10,7 +10,7 @@ import '../../styles/explain.css';
 
 const PROTOCOLS = ['chat', 'responses', 'messages', 'generate-content', 'interactions'] as const;
 
-/** Which route answers a model now, why, and how the gateway itself is. */
+/** Page of the route that answers a model now, the reasons, and the state of the gateway itself. */
 export function ExplainPage() {
   const { api } = useConsole();
   const { url, route } = useLocation();

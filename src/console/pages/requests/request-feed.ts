@@ -26,7 +26,7 @@ type Rows = readonly RequestRow[];
 
 /** The requests that a filter leaves, live. */
 export class RequestFeed {
-  /** While true, new rows wait. */
+  /** Flag that makes new rows wait. */
   isReading = false;
   readonly isLoaded = signal(false);
   readonly hasOlder = signal(true);

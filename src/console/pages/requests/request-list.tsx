@@ -13,7 +13,7 @@ export interface RequestListProps {
   /** Id of the row that the keys are at. */
   readonly at: string;
   readonly onOpen: (id: string) => void;
-  /** Told whether the list stands at its newest row. */
+  /** Callback with whether the list stands at its newest row. */
   readonly onTop: (isTop: boolean) => void;
   readonly onEnd: () => void;
 }

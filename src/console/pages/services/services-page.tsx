@@ -28,7 +28,7 @@ interface AgentRow {
   archived_at: string | null;
 }
 
-/** What is published where, how to call it, and the Agents behind it. */
+/** Page of what is published where, how to call it, and the Agents behind it. */
 export function ServicesPage() {
   const { api } = useConsole();
   const { url, route } = useLocation();
@@ -140,7 +140,7 @@ function Agents({ agents }: { agents: readonly AgentRow[] }) {
   );
 }
 
-/** How one Service is called, and a call of it. */
+/** Instructions to call one Service, and a call of it. */
 function ServiceDetail({ row, onClose }: { row: ServiceRow; onClose(): void }) {
   const { api } = useConsole();
   const { route } = useLocation();

@@ -12,7 +12,7 @@ import { useEvents } from './use-events.ts';
 
 interface SessionDetailProps {
   readonly id: string;
-  /** What the list knows of it. */
+  /** Row of the list for it. */
   readonly session: SessionRow | undefined;
   readonly onClose: () => void;
   readonly onChange: () => void;

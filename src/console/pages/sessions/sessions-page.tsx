@@ -111,7 +111,7 @@ function useOlder(newest: Page<SessionRow> | undefined): Older {
       const next = await api.json<Page<SessionRow>>('/v1/sessions', {
         query: { limit: PAGE, page },
       });
-      // What new ones push out of the newest stays.
+      // Rows that new ones push out of the newest stay.
       older.value = { ...next, data: [...rows, ...next.data] };
       problem.value = undefined;
     } catch (thrown) {

@@ -48,7 +48,7 @@ export function useEvents(id: string): {
         if (message.type === 'state') {
           const was = link.value;
           link.value = message.state;
-          // What happened before the stream was open is in the history alone.
+          // Events from before the stream was open are in the history alone.
           if (message.state === 'live' && was !== 'live') void loadAll();
           if (message.state === 'cut' && message.message) problem.value = message.message;
         } else if (message.type === 'event') {

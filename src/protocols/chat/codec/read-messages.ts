@@ -181,7 +181,7 @@ function placeReasoning(
     if (own) own.push({ ...part, ofNext: true });
     else free.push(part);
   }
-  // Once each, however many calls have the same id.
+  // Takes each id once, however many calls have it.
   const before = (of: string): readonly Part[] => {
     const own = owned.get(of) ?? [];
     owned.delete(of);

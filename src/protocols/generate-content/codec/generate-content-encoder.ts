@@ -55,7 +55,7 @@ class GenerateContentEncoder implements StreamEncoder {
   /** The place of the last part that was shown, as it would stand in a whole answer. */
   #place = -1;
   #isPlaced = false;
-  /** That part is a text. */
+  /** Marks that part as a text. */
   #isText = false;
   #text: WrittenText = { offsets: new TextOffsets(), length: 0, start: 0, place: 0 };
   /** By the numbers of their parts. */
@@ -171,7 +171,7 @@ class GenerateContentEncoder implements StreamEncoder {
     this.#texts.set(part, this.#text);
   }
 
-  /** When the text is whole, for their offsets are those of that text. */
+  /** Writes citations once the text is whole, for their offsets are those of that text. */
   #ground(citations: readonly Citation[], { offsets, start, place }: WrittenText): void {
     for (const one of citations) {
       const moved = {

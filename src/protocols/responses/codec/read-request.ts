@@ -152,7 +152,7 @@ function readOutput(value: unknown): { type: 'json' } | OutputSchema | undefined
   };
 }
 
-/** Asked for by either of two fields. */
+/** Set by either of two fields. */
 function readLogprobs({ top_logprobs: top, include }: Members): number | undefined {
   const count = readNumber(top, 'top_logprobs');
   const included = readList(include, 'include')?.includes('message.output_text.logprobs');

@@ -58,7 +58,7 @@ export function createCorrectUnit(
         if (!row || row.version !== version) continue;
         const write = (): void =>
           putRow(environment, { bytes: key, envelope: row.envelope, expiresAt }, row.version);
-        // Whether it was still there does not matter; a failed commit is told by the group.
+        // The result does not matter; a failed commit is told by the group.
         data.ifVersion(key, row.version, write).catch(() => undefined);
       }
       return [];

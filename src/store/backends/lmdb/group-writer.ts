@@ -157,7 +157,7 @@ function issueAll(
       issued.push({ unit, version, outcomes: unit.issue(version) });
     }
   });
-  // Unless one more write follows, lmdb starts its writer only after a whole turn of the event loop.
+  // Adds one more write, without which lmdb starts its writer only after a whole turn of the event loop.
   // This one touches no page, and its promise is the group's.
   void root.remove(NOWHERE);
   return { issued, durable };

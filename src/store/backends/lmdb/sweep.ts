@@ -34,7 +34,7 @@ export function createSweepUnit(
     issue() {
       for (const { mark, key, version } of due) {
         void expiry.remove(mark);
-        // Whether the row was still there does not matter; a failed commit is told by the group.
+        // The result does not matter; a failed commit is told by the group.
         if (version !== undefined)
           data.ifVersion(key, version, () => void data.remove(key)).catch(ignore);
       }

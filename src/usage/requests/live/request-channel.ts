@@ -40,7 +40,7 @@ export function concerns(change: RequestChange, filter: RequestFilter): boolean 
   return matchesStart(change.start, filter);
 }
 
-/** What one filter lets through of all changes: picked and written once for all who follow it. */
+/** Part of all changes that one filter lets through: picked and written once for all who follow it. */
 export class RequestChannel {
   readonly #options: ChannelOptions;
   readonly #subscribers = new Set<Subscriber>();

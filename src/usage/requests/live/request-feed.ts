@@ -24,7 +24,7 @@ export interface RequestFeedDeps {
    * undefined while others may. A mark that was given up never comes back.
    */
   alone(): string | undefined;
-  /** What others did could not be read; it is tried again. */
+  /** Callback when the records of others could not be read; it is tried again. */
   onFollowError(error: unknown): void;
 }
 
@@ -68,7 +68,7 @@ export class RequestFeed {
   #looks = 0;
   /** Instant of the last look; undefined where the next one has to go back as far as a body may take. */
   #lookedAt: number | undefined;
-  /** What {@link RequestFeedDeps.alone} told at that look. */
+  /** Answer of {@link RequestFeedDeps.alone} at that look. */
   #alone: string | undefined;
   #openedAt = 0;
   /** Instant (ms since epoch) from before which an id that is not known has ended before anybody listened. */
@@ -122,7 +122,7 @@ export class RequestFeed {
     this.#since = this.#alone === undefined ? -Infinity : this.#openedAt + 1;
     await this.#follow(run);
     if (this.#run !== run) return;
-    // What was there before is no change.
+    // Rows that were there before are no change.
     this.#changes.clear();
     this.#wait(run);
   }
@@ -200,7 +200,7 @@ export class RequestFeed {
     const [lookedAt, deepMs] = [this.#lookedAt, this.#deepMs];
     const spans = lookSpans({ now, lookedAt, deepMs }).filter(({ to }) => to > this.#since);
     const reach = Math.max(spans[0]?.from ?? now, this.#since);
-    // Before the ends: a call that ends meanwhile is then seen twice instead of never.
+    // Reads them before the ends: a call that ends meanwhile is then seen twice instead of never.
     const starts = await listStarts(store);
     for (const span of spans) await this.#readSpan(run, span);
     if (this.#run !== run) return;
