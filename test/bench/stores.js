@@ -50,17 +50,20 @@ async function measureGateways({ root, directory, ms, rounds, databases }) {
   for (const { driver, store } of [{ driver: 'lmdb' }, ...databases.map(storeOf('gateway'))]) {
     const place = join(directory, `stores-${driver}`);
     const gateway = await startForwarder({ root, directory: place, upstream, store });
-    sides.push({ name: driver, ...gateway, events: await newSession(gateway) });
+    const limited = { ...gateway, key: await newLimitedKey(gateway) };
+    sides.push({ name: driver, ...gateway, limited, events: await newSession(gateway) });
   }
   const figures = await alternate(sides, {
     rounds,
     async measure(side) {
       const busy = await loadChat(side, { body: PLAIN, connections: BUSY, ms });
+      const busyLimited = await loadChat(side.limited, { body: PLAIN, connections: BUSY, ms });
       const alone = await loadChat(side, { body: PLAIN, connections: 1, ms });
       const direct = await loadChat(upstream, { body: PLAIN, connections: 1, ms });
       return {
         'chat requests/s': busy.rate,
         'chat CPU us': busy.cpu,
+        'chat CPU us, with a limit and a rate': busyLimited.cpu,
         'added first byte p50 ms': alone.firstByte - direct.firstByte,
         'added first byte p99 ms': alone.firstByte99 - direct.firstByte99,
         'appends/s': await loadEvents(side, ms),
@@ -69,6 +72,12 @@ async function measureGateways({ root, directory, ms, rounds, databases }) {
   });
   printSides('chat 1 KB and events of one Session, by store', figures);
   for (const { stop } of [...sides, upstream]) await stop();
+}
+
+/** A key whose limits no load reaches. */
+async function newLimitedKey(gateway) {
+  const fields = { name: 'limited', spending_limit: '1000000', rpm_cap: 100_000_000 };
+  return (await post(gateway, '/admin/v1/keys', fields)).value;
 }
 
 /** Gives the path of its events. */
