@@ -119,14 +119,22 @@ export function formatSse({ event, data, id }: SseEvent): Buffer {
   let text = '';
   if (event !== undefined) text += `${EVENT_PREFIX}${oneLine(event)}\n`;
   if (id !== undefined) text += `id: ${oneLine(id)}\n`;
-  for (const line of data.split(/\r\n|\r|\n/)) text += `${DATA_PREFIX}${line}\n`;
+  const lines = isOneLine(data) ? [data] : data.split(/\r\n|\r|\n/);
+  for (const line of lines) text += `${DATA_PREFIX}${line}\n`;
   return Buffer.from(`${text}\n`);
 }
 
 function oneLine(value: string): string {
-  return value.replace(/[\r\n]+/g, ' ');
+  return isOneLine(value) ? value : value.replace(/[\r\n]+/g, ' ');
 }
 
+function isOneLine(text: string): boolean {
+  return !text.includes('\n') && !text.includes('\r');
+}
+
+const NOT_ASCII = /[\x80-\xff]/;
+
+/** Decodes UTF-8 given as one character per byte; ASCII, the usual case, is the same text. */
 function fromLatin1(text: string): string {
-  return Buffer.from(text, 'latin1').toString('utf8');
+  return NOT_ASCII.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text;
 }

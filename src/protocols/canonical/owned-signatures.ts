@@ -53,7 +53,7 @@ export class OwnedSignatures {
       this.#waiting.push(event);
       return [];
     }
-    return [...this.#release(), event];
+    return this.#waiting.length === 0 ? [event] : [...this.#release(), event];
   }
 
   #release(): AnswerEvent[] {

@@ -97,14 +97,17 @@ export class TranslatedStream extends EventStream {
   #take(event: AnswerEvent, out: SseBatch): void {
     this.#note(event);
     if (this.failure) return;
-    const ordered = this.#sequence.push(event);
-    const owned = ordered.flatMap((one) => this.#signatures.push(one));
-    for (const ready of owned.flatMap((one) => this.#custom.push(one))) {
-      const bytes = this.#encoder.write(ready);
-      if (bytes) out.addBytes(bytes);
-    }
+    // Nested loops cost a fraction of `flatMap`, and nearly every event passes alone.
+    for (const ordered of this.#sequence.push(event))
+      for (const owned of this.#signatures.push(ordered))
+        for (const ready of this.#custom.push(owned)) this.#write(ready, out);
     if (this.#sequence.overflowed) this.fail('too_large', 'the provider mixes too many parts');
     else if (event.type === 'end') this.ended = true;
+  }
+
+  #write(event: AnswerEvent, out: SseBatch): void {
+    const bytes = this.#encoder.write(event);
+    if (bytes) out.addBytes(bytes);
   }
 
   #note(event: AnswerEvent): void {

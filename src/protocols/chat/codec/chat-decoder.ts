@@ -28,7 +28,9 @@ class ChatDecoder implements StreamDecoder {
     const chunk = parseJsonObject(text);
     if (!chunk) return fail({ kind: 'malformed', message: 'an event of the provider is not JSON' });
     const failure = toChunkFailure(chunk);
-    return failure ? fail(failure) : [...this.#start(chunk), ...this.#readChunk(chunk)];
+    if (failure) return fail(failure);
+    const events = this.#readChunk(chunk);
+    return this.#started ? events : [...this.#start(chunk), ...events];
   }
 
   close(): readonly CanonicalEvent[] {
@@ -38,7 +40,6 @@ class ChatDecoder implements StreamDecoder {
   }
 
   #start({ id, created }: Members): readonly CanonicalEvent[] {
-    if (this.#started) return [];
     this.#started = true;
     return [
       {
@@ -51,12 +52,10 @@ class ChatDecoder implements StreamDecoder {
 
   #readChunk(chunk: Members): readonly CanonicalEvent[] {
     const usage = usageOf(chunk);
-    const choices = Array.isArray(chunk['choices']) ? chunk['choices'].filter(isJsonObject) : [];
-    const choice = choices.find(({ index }) => index === 0 || index === undefined);
-    return [
-      ...(choice ? this.#deltas.read(choice) : []),
-      ...(usage ? [{ type: 'usage' as const, usage }] : []),
-    ];
+    const choices: unknown[] = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
+    const choice = choices.find(isFirst);
+    const events = choice ? this.#deltas.read(choice) : [];
+    return usage ? [...events, { type: 'usage', usage }] : events;
   }
 
   #finish(): readonly CanonicalEvent[] {
@@ -66,6 +65,10 @@ class ChatDecoder implements StreamDecoder {
       ? [...this.#deltas.finish(''), { type: 'end' }]
       : fail({ kind: 'truncated', message: 'the stream of the provider ended without an answer' });
   }
+}
+
+function isFirst(choice: unknown): choice is Members {
+  return isJsonObject(choice) && (choice['index'] === 0 || choice['index'] === undefined);
 }
 
 function readError(text: string | undefined): StreamFailure {

@@ -24,12 +24,14 @@ interface TextPlace {
 }
 
 const DONE = formatSse({ data: '[DONE]' });
+const CHOICE_OF_DELTA = '"choices":[{"index":0,"logprobs":null,"finish_reason":null,"delta":';
 
 /** Writes chunks under one id: the role, the deltas, the finish reason, usage where asked for, `[DONE]`. */
 class ChatEncoder implements StreamEncoder {
   readonly losses = new Set<Feature>();
   readonly #context: AnswerContext;
-  #head: object;
+  /** The members of every chunk before `choices`, as JSON that is still open. */
+  #head: string;
   #opening: PartOpening | undefined;
   /** The growing part showed something. */
   #shown = false;
@@ -89,8 +91,9 @@ class ChatEncoder implements StreamEncoder {
     return this.#end();
   }
 
-  #headOf({ id, created }: { id: string; created: number }): object {
-    return { id, object: 'chat.completion.chunk', created, model: this.#context.model };
+  #headOf({ id, created }: { id: string; created: number }): string {
+    const { model } = this.#context;
+    return JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
   }
 
   #open(part: number, opening: PartOpening): Buffer | undefined {
@@ -135,7 +138,7 @@ class ChatEncoder implements StreamEncoder {
     switch (this.#opening?.type) {
       case 'text':
         this.#text.length += text.length;
-        return this.#delta({ content: text });
+        return this.#written(`{"content":${JSON.stringify(text)}}`);
       case 'refusal':
         return this.#delta({ refusal: text });
       case 'tool_call':
@@ -198,17 +201,25 @@ class ChatEncoder implements StreamEncoder {
     const { keepUsage, estimateUsage } = this.#context;
     if (!keepUsage) return DONE;
     const usage = this.#usage ?? estimateUsage?.(this.#size) ?? NO_USAGE;
-    const chunk = { ...this.#head, choices: [], usage: writeChatUsage(usage) };
-    return Buffer.concat([formatSse({ data: JSON.stringify(chunk) }), DONE]);
+    const told = JSON.stringify(writeChatUsage(usage));
+    return Buffer.concat([
+      formatSse({ data: `${this.#head},"choices":[],"usage":${told}}` }),
+      DONE,
+    ]);
   }
 
   #delta(delta: object): Buffer {
-    return this.#chunk({ delta });
+    return this.#written(JSON.stringify(delta));
+  }
+
+  /** A chunk around a delta of JSON: nearly all are such, and only their deltas differ. */
+  #written(delta: string): Buffer {
+    return formatSse({ data: `${this.#head},${CHOICE_OF_DELTA}${delta}}]}` });
   }
 
   #chunk(choice: object): Buffer {
-    const whole = { index: 0, logprobs: null, finish_reason: null, ...choice };
-    return formatSse({ data: JSON.stringify({ ...this.#head, choices: [whole] }) });
+    const whole = JSON.stringify({ index: 0, logprobs: null, finish_reason: null, ...choice });
+    return formatSse({ data: `${this.#head},"choices":[${whole}]}` });
   }
 }
 

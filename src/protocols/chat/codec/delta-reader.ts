@@ -158,7 +158,7 @@ export class DeltaReader {
   }
 
   #readLogprobs(given: unknown): void {
-    if (this.#growing?.type !== 'text') return;
+    if (this.#growing?.type !== 'text' || !isJsonObject(given)) return;
     const logprobs = atOnce(readLogprobs(given));
     if (logprobs.length > 0)
       this.#out.push({ type: 'logprobs', part: this.#growing.part, logprobs });

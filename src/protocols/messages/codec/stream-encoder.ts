@@ -44,7 +44,7 @@ class MessagesEncoder implements StreamEncoder {
   readonly #said = new Set<PartOpening['type']>();
   #stop: Stop = { kind: 'end' };
   #usage: Usage | undefined;
-  #events: Members[] = [];
+  #frames: Buffer[] = [];
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -52,10 +52,10 @@ class MessagesEncoder implements StreamEncoder {
 
   write(event: AnswerEvent): Buffer | undefined {
     this.#take(event);
-    if (this.#events.length === 0) return undefined;
-    const frames = this.#events.map(toFrame);
-    this.#events = [];
-    return Buffer.concat(frames);
+    const frames = this.#frames;
+    if (frames.length === 0) return undefined;
+    this.#frames = [];
+    return frames.length === 1 ? frames[0] : Buffer.concat(frames);
   }
 
   #take(event: AnswerEvent): void {
@@ -102,7 +102,7 @@ class MessagesEncoder implements StreamEncoder {
       stop_sequence: null,
       usage: toUsageObject({ ...(usage ?? NO_USAGE), output: 0, reasoning: 0 }),
     };
-    this.#events.push({ type: 'message_start', message });
+    this.#tell({ type: 'message_start', message });
   }
 
   #open(part: number, opening: PartOpening): void {
@@ -122,9 +122,9 @@ class MessagesEncoder implements StreamEncoder {
   #delta(text: string): void {
     const type = this.#block?.opening.type;
     if (text === '' || type === undefined || type === 'opaque') return;
-    if (type === 'tool_call') this.#fill({ type: 'input_json_delta', partial_json: text });
-    else if (type === 'reasoning') this.#fill({ type: 'thinking_delta', thinking: text });
-    else this.#fill({ type: 'text_delta', text });
+    if (type === 'tool_call') this.#grow('"input_json_delta","partial_json"', text);
+    else if (type === 'reasoning') this.#grow('"thinking_delta","thinking"', text);
+    else this.#grow('"text_delta","text"', text);
   }
 
   /** Reasoning without a text may be told in one block that has no deltas. */
@@ -137,11 +137,25 @@ class MessagesEncoder implements StreamEncoder {
     else this.#fill({ type: 'signature_delta', signature: whole['signature'] });
   }
 
+  /** Adds a text of the given type and member, both as JSON; nearly all events are such. */
+  #grow(member: string, text: string): void {
+    if (this.#mayFill()) this.#write(`{"type":${member}:${JSON.stringify(text)}}`);
+  }
+
   #fill(delta: Members): void {
-    if (!this.#block) return;
+    if (this.#mayFill()) this.#write(JSON.stringify(delta));
+  }
+
+  #mayFill(): boolean {
+    if (!this.#block) return false;
     if (!this.#block.isStarted) this.#begin(emptyBlock(this.#block.opening));
     this.#block.isFilled = true;
-    this.#events.push({ type: 'content_block_delta', index: this.#index, delta });
+    return true;
+  }
+
+  #write(delta: string, index = this.#index): void {
+    const data = `{"type":"content_block_delta","index":${index},"delta":${delta}}`;
+    this.#frames.push(formatSse({ event: 'content_block_delta', data }));
   }
 
   /** Clients find the block by its index; the blocks behind it have begun by now. */
@@ -149,12 +163,12 @@ class MessagesEncoder implements StreamEncoder {
     const index = this.#texts.get(text);
     if (index === undefined) return;
     const delta = { type: 'citations_delta', citation: toCitation(citation) };
-    this.#events.push({ type: 'content_block_delta', index, delta });
+    this.#write(JSON.stringify(delta), index);
   }
 
   #begin(content_block: Members): void {
     if (this.#block) this.#block.isStarted = true;
-    this.#events.push({ type: 'content_block_start', index: this.#index, content_block });
+    this.#tell({ type: 'content_block_start', index: this.#index, content_block });
   }
 
   #close(): void {
@@ -164,16 +178,20 @@ class MessagesEncoder implements StreamEncoder {
       this.#fill({ type: 'input_json_delta', partial_json: '{}' });
     this.#block = undefined;
     if (!block.isStarted) return;
-    this.#events.push({ type: 'content_block_stop', index: this.#index });
+    this.#tell({ type: 'content_block_stop', index: this.#index });
     this.#index++;
+  }
+
+  #tell(event: Members): void {
+    this.#frames.push(toFrame(event));
   }
 
   #end(): void {
     this.#start({});
     this.#close();
     const delta = toStopReason(this.#stop, this.#said);
-    this.#events.push({ type: 'message_delta', delta, usage: toUsageObject(this.#usage) });
-    this.#events.push({ type: 'message_stop' });
+    this.#tell({ type: 'message_delta', delta, usage: toUsageObject(this.#usage) });
+    this.#tell({ type: 'message_stop' });
   }
 }
 
