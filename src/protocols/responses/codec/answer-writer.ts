@@ -13,7 +13,11 @@ import { writeStop } from './stops.ts';
 const MAX_CHARS = 64 * 1024 * 1024;
 
 /** An event of the protocol but for its number. */
-export type ResponsesEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
+export interface ResponsesEvent {
+  readonly type: string;
+  /** At least one. */
+  readonly members: object;
+}
 
 /** Turns the events of an answer into those of the protocol, and into the Response that they add up to. */
 export class AnswerWriter {
@@ -185,6 +189,6 @@ export class AnswerWriter {
   }
 
   #emit(type: string, members: object): void {
-    this.#events.push({ type, ...members });
+    this.#events.push({ type, members });
   }
 }

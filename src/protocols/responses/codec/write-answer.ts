@@ -8,6 +8,7 @@ import type { Feature } from '../../features.ts';
 import type { InBandError } from '../../protocol.ts';
 import { toErrorEvent } from '../responses-event.ts';
 import { AnswerWriter } from './answer-writer.ts';
+import type { ResponsesEvent } from './answer-writer.ts';
 
 /** Tokens whose probabilities are written in one step. */
 const TOKENS = 64;
@@ -109,11 +110,13 @@ class ResponsesEncoder implements StreamEncoder {
   }
 
   write(event: AnswerEvent): Buffer | undefined {
-    const events = this.#writer.write(event).map(({ type, ...members }) => {
-      const data = { type, sequence_number: this.#sequence++, ...members };
-      return formatSse({ event: type, data: JSON.stringify(data) });
-    });
-    return events.length > 0 ? Buffer.concat(events) : undefined;
+    const frames = this.#writer.write(event).map((one) => this.#toFrame(one));
+    return frames.length > 1 ? Buffer.concat(frames) : frames[0];
+  }
+
+  #toFrame({ type, members }: ResponsesEvent): Buffer {
+    const head = `{"type":"${type}","sequence_number":${this.#sequence++},`;
+    return formatSse({ event: type, data: head + JSON.stringify(members).slice(1) });
   }
 
   errorFrame(error: InBandError): Buffer {
