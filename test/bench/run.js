@@ -24,7 +24,7 @@ import { reportGoals } from './sessions/report.js';
 import { measureStalls } from './stall.js';
 import { measureStartup } from './startup.js';
 import { measureStores } from './stores.js';
-import { measureWorkers } from './workers.js';
+import { measureWorkers } from './workers/measure-workers.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const root = here('../..');

@@ -26,12 +26,17 @@ export function printSides(title, figures) {
     const row = { [first]: round(median(base.map((one) => one[figure]))) };
     for (const [name, own] of others) {
       row[name] = round(median(own.map((one) => one[figure])));
-      row[`${name}, x`] = round(median(own.map((one, i) => one[figure] / base[i][figure])));
+      row[`${name}, x`] = round(medianRatio(own, base, figure));
     }
     return [figure, row];
   });
   console.log(`\n${title} (medians of ${base.length} rounds; x: ratio to ${first})`);
   console.table(Object.fromEntries(rows));
+}
+
+/** Of a figure of one side to that of another, within each round. */
+export function medianRatio(own, base, figure) {
+  return median(own.map((one, round) => one[figure] / base[round][figure]));
 }
 
 function median(values) {

@@ -18,10 +18,13 @@ import type { Journal } from '../journal/journal.ts';
 const MAX_WAITING = 50_000;
 const HEAL_MS = 1_000;
 /**
- * Time that jobs stay in the journal alone, in ms, where this process reads for all and where others read the
- * store, and the number of them that is enough.
+ * Time that jobs stay in the journal alone, in ms: where this process reads for all, where others read the
+ * store, and there behind {@link MANY}, whose commits would take a tenth of the CPU.
  */
-const JOURNAL_MS = { sole: 200, shared: 25 };
+const JOURNAL_MS = { sole: 200, shared: 25, busy: 100 };
+/** Jobs of one fold that are those of a busy process. */
+const MANY = 32;
+/** Jobs in the journal alone that are enough. */
 const MAX_JOURNALED = 4_000;
 /**
  * Commits of claims by themselves after others were faster with the same window: calls that are planned with
@@ -59,6 +62,7 @@ export class LedgerWriter {
   /** Jobs that are not in the journal and not yet in the store. */
   #direct = 0;
   #journaled = 0;
+  #isBusy = false;
   #claimsApart = 0;
   #journalTimer = false;
 
@@ -210,7 +214,8 @@ export class LedgerWriter {
     if (this.#journaled >= MAX_JOURNALED || this.#journal?.isFull === true) return this.commitNow();
     if (this.#journalTimer) return;
     this.#journalTimer = true;
-    const ms = this.#journal?.isSole === true ? JOURNAL_MS.sole : JOURNAL_MS.shared;
+    const others = this.#isBusy ? JOURNAL_MS.busy : JOURNAL_MS.shared;
+    const ms = this.#journal?.isSole === true ? JOURNAL_MS.sole : others;
     this.#options.clock.setTimeout(() => {
       this.#journalTimer = false;
       this.commitNow();
@@ -229,6 +234,7 @@ export class LedgerWriter {
   async #run(): Promise<void> {
     if (this.#running) return;
     this.#running = true;
+    this.#isBusy = this.#journaled >= MANY;
     this.#journaled = 0;
     this.#journal?.rotate();
     while (this.#hasWork()) await this.#step();

@@ -307,6 +307,31 @@ describe('the ledger journal', () => {
     await several.close();
   });
 
+  it('of one of several busy workers holds calls without a limit alone, for 100 ms', async () => {
+    const several = await open({ workers: 2 });
+    const handle = async (calls: number): Promise<void> => {
+      for (let call = 0; call < calls; call++) {
+        const entry = begin(several, call, free);
+        await entry.durable;
+        entry.settle(outcome({ cost: 5 }));
+      }
+      await turns();
+    };
+    const isFolded = async (ms: number): Promise<boolean> => {
+      clock.advance(ms);
+      await turns();
+      return readdirSync(folder).length === 0;
+    };
+    await handle(16);
+    expect(await isFolded(25)).toBe(true);
+    await handle(1);
+    expect(await isFolded(99)).toBe(false);
+    expect(await isFolded(1)).toBe(true);
+    await handle(1);
+    expect(await isFolded(25)).toBe(true);
+    await several.close();
+  });
+
   it('of one of several workers holds no call that a rate turned away before its body came', async () => {
     const capped = principal({ keyId: 'key_3', rpmCap: 1 });
     const several = await open({ workers: 2 });

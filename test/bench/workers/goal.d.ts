@@ -1,0 +1,1 @@
+export function judgeWorkers(ratio: number): string;
