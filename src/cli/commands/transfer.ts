@@ -150,13 +150,17 @@ function failureOf(thrown: unknown, { moved, count }: { moved: number; count: nu
 }
 
 function resultOf(planned: Transfer, { isDone }: { isDone: boolean }): CommandResult {
-  const { to, renamed, already, objects } = planned;
+  const { to, renamed, already, objects, namespaces } = planned;
   const moved = objects.map(({ kind, identity, id, from }) => ({ kind, identity, id, from }));
   const counts = `${moved.length} ${isDone ? 'moved' : 'to move'} to ${to}, ${already} there already`;
   const lines = objects.map((object) => lineOf(object, planned));
   // The transfer may be done already, or its --from misspelled: nothing tells them apart.
   if (renamed !== undefined && objects.length === 0) {
-    lines.push(`nothing belongs to namespace ${renamed}`);
+    const near = suggest(
+      renamed,
+      namespaces.filter((name) => name !== to),
+    );
+    lines.push([`nothing belongs to namespace ${renamed}`, near].filter(Boolean).join('; '));
   }
   return {
     data: { to, done: isDone, objects: moved, already },

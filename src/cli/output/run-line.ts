@@ -1,6 +1,7 @@
 import { statusOf } from '../../client/deployment-runs.ts';
 import type { DeploymentRunView } from '../../client/deployment-runs.ts';
 import { oneLine } from '../../core/printable.ts';
+import { referenceText } from '../details/references.ts';
 
 /** Trigger of a run, and the time at which it was due if not now. */
 export function triggerOf({ trigger_context: trigger }: DeploymentRunView): string {
@@ -14,9 +15,10 @@ export function outcomeOf({ session_id: session, error }: DeploymentRunView): st
   return error === null ? session : `${error.type}: ${error.message}`;
 }
 
-/** One line of `runs watch`. */
+/** One line of `runs watch`; the name of the Schedule stands there where the view has it. */
 export function runLine(run: DeploymentRunView): string {
-  const { id, deployment_id: deployment, created_at: at } = run;
-  const words = [at, statusOf(run), deployment, id, triggerOf(run), outcomeOf(run)];
+  const { id, created_at: at } = run;
+  const schedule = referenceText(run, 'deployment_id');
+  const words = [at, statusOf(run), schedule, id, triggerOf(run), outcomeOf(run)];
   return oneLine(words.filter((word) => word !== null).join('  '));
 }

@@ -415,7 +415,7 @@ describe('gateway runs', () => {
       expect(watched.code).toBe(130);
       expect(linesOf(watched.stdout)).toEqual([
         { type: 'version', version: 1 },
-        { type: 'event', event: SCHEDULED },
+        { type: 'event', event: { ...SCHEDULED, deployment_name: 'report' } },
         expect.objectContaining({ type: 'end', reason: 'interrupted' }),
       ]);
     },

@@ -167,7 +167,7 @@ describe('Schedules on the command line', () => {
     expect(events.length).toBeGreaterThan(0);
     const [oldest] = (await runsOf(id)).reverse();
     for (const { event } of events) {
-      expect(event.deployment_id).toBe(id);
+      expect(event).toMatchObject({ deployment_id: id, deployment_name: 'watched' });
       expect(event.id).not.toBe(oldest.id);
     }
   });

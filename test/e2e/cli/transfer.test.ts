@@ -181,6 +181,18 @@ describe('a namespace that is renamed', () => {
           /nothing belongs to namespace x[\s\S]*did you mean b\?; `gateway dump --all-namespaces/,
         ),
       ]);
+      await writeFile(
+        join(cwd, 'c.yaml'),
+        'version: 1\nnamespace: others\norganizations: [{ name: o9 }]\n',
+      );
+      expect((await cli('apply', '-f', 'c.yaml', '--yes')).code).toBe(0);
+      const misspelled = await cli('transfer', '--all', '--from', 'other', '--to', 'b', '--yes');
+      expect([misspelled.code, misspelled.stdout]).toEqual([
+        0,
+        expect.stringMatching(
+          /^nothing belongs to namespace other; did you mean others\?\n0 moved/,
+        ),
+      ]);
       const hollow = { name: 'hollow', objects: [] };
       expect((await gateway.admin('POST', '/admin/v1/inventories', hollow)).status).toBe(201);
       const empty = await cli('transfer', '--all', '--from', 'hollow', '--to', 'y', '--yes');

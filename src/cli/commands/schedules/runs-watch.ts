@@ -1,6 +1,7 @@
 import { statusOf } from '../../../client/deployment-runs.ts';
 import type { DeploymentRunView, RunWatchOptions } from '../../../client/deployment-runs.ts';
 import type { Client } from '../../../client/create-client.ts';
+import { addNames } from '../../details/references.ts';
 import { readBeginning } from '../../input/read-time.ts';
 import { runFilters } from '../../input/run-filters.ts';
 import { runLine } from '../../output/run-line.ts';
@@ -21,15 +22,24 @@ export const run: RunOf<'runs watch'> = async ({ flags, context }) => {
   return showEvents(runs, { output, textOf: (one) => `${runLine(one)}\n`, isAwaited: false });
 };
 
-/** A run is of another state later, so all are looked at and those that are not wanted left out. */
+/**
+ * Runs with the names of their Schedules. A run is of another state later, so all are looked at and those
+ * that are not wanted left out.
+ */
 async function* wantedRuns(
   client: Client,
-  options: RunWatchOptions,
+  options: RunWatchOptions & { readonly signal: AbortSignal },
   statuses: readonly string[],
 ): AsyncGenerator<DeploymentRunView, never, undefined> {
   const runs = client.deploymentRuns.watch(options);
+  const names = new Map<string, object>();
   for (;;) {
     const { value } = await runs.next();
-    if (statuses.length === 0 || statuses.includes(statusOf(value))) yield value;
+    if (statuses.length > 0 && !statuses.includes(statusOf(value))) continue;
+    const { deployment_id } = value;
+    const name =
+      names.get(deployment_id) ?? (await addNames(client, { deployment_id }, options.signal));
+    names.set(deployment_id, name);
+    yield { ...value, ...name };
   }
 }
