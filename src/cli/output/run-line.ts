@@ -18,7 +18,7 @@ export function outcomeOf({ session_id: session, error }: DeploymentRunView): st
 /** One line of `runs watch`; the name of the Schedule stands there where the view has it. */
 export function runLine(run: DeploymentRunView): string {
   const { id, created_at: at } = run;
-  const schedule = referenceText(run, 'deployment_id');
+  const schedule = String(referenceText(run, 'deployment_id'));
   const words = [at, statusOf(run), schedule, id, triggerOf(run), outcomeOf(run)];
   return oneLine(words.filter((word) => word !== null).join('  '));
 }
