@@ -235,3 +235,26 @@ describe('chat', () => {
     expect(calls[0]?.body).toEqual(ask);
   });
 });
+
+describe('a Session that is tailed', () => {
+  const event = (id: string, type: string) => ({ id, type, processed_at: '2026-11-21T10:00:00Z' });
+
+  it('is asked for what comes behind the last event, when the stream breaks off', async () => {
+    const { client, calls } = await open((call, res) => {
+      if (!call.path.endsWith('/stream')) return { body: { data: [], next_page: null } };
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      const isFirst = call.headers['last-event-id'] === undefined;
+      const told = isFirst
+        ? event('sevt_1', 'user.message')
+        : event('sevt_2', 'session.status_idle');
+      res.write(`id: ${told.id}\nevent: ${told.type}\ndata: ${JSON.stringify(told)}\n\n`);
+      res.end();
+      return undefined;
+    });
+    const seen: string[] = [];
+    for await (const { id } of client.sessions.tail('sess_1', { untilRest: true })) seen.push(id);
+    expect(seen).toEqual(['sevt_1', 'sevt_2']);
+    const streams = calls.filter(({ path }) => path.endsWith('/stream'));
+    expect(streams.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'sevt_1']);
+  });
+});

@@ -28,3 +28,15 @@ describe('a 407', () => {
     expect(failure).toMatchObject({ action: 'fatal', upstreamStatus: 407, error: { status: 400 } });
   });
 });
+
+describe('an error in a stream', () => {
+  it('without a status is a fault of the server, and moves on', () => {
+    const told = { kind: 'error', message: 'overloaded' } as const;
+    expect(streamFailure(told, fakeRoute('a'))).toMatchObject({
+      action: 'next-candidate',
+      fault: 'server',
+      reason: 'stream_error',
+      upstreamStatus: 200,
+    });
+  });
+});

@@ -245,6 +245,18 @@ describe('jobs', () => {
     await closed;
   });
 
+  it('are given up by whoever removes one that changes each time', async () => {
+    const { clock, store, open } = setUp();
+    await add(open('w1', createStage().handler).jobs, 'one', MINUTE);
+    let tries = 0;
+    const commit: typeof store.commit = async ([op]) => {
+      tries++;
+      return { ok: false, conflict: op?.key ?? [] };
+    };
+    await createJobs({ store: { ...store, commit }, clock, worker: 'w2' }).remove('poll', 'one');
+    expect(tries).toBe(20);
+  });
+
   it('are left off when they are removed', async () => {
     const { open, pass } = setUp();
     const { goes, handler } = createStage();

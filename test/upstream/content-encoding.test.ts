@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import {
+  brotliCompressSync,
+  constants,
+  createGzip,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+} from 'node:zlib';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHttp1Transport } from '../../src/upstream/http1/http1-transport.ts';
@@ -17,6 +24,8 @@ const ENCODED: Array<[coding: string, body: Buffer]> = [
   ['deflate', deflateRawSync(TEXT)],
   ['br', brotliCompressSync(TEXT)],
 ];
+
+const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
 let upstreams: Upstreams;
 let transport: Transport;
@@ -269,5 +278,24 @@ describe('accept-encoding', () => {
     });
     await exchange(transport, upstream.url, { headers }).finished;
     expect(seen['accept-encoding']).toBe(expected);
+  });
+
+  it('may decode to 256 MiB, and to no more', async () => {
+    const most = 256 * 1024 * 1024;
+    const usual = createHttp1Transport();
+    const read = async (bytes: number) => {
+      const body = brotliCompressSync(Buffer.alloc(bytes), QUICK);
+      const log = exchange(usual, await answer(200, { 'content-encoding': 'br' }, body));
+      let size = 0;
+      log.onChunk = ({ length }) => {
+        size += length;
+        log.chunks.length = 0;
+      };
+      await log.finished;
+      return [log.events.at(-1), size <= most];
+    };
+    expect(await read(most)).toEqual(['end', true]);
+    expect(await read(most + 1)).toEqual(['error', true]);
+    await usual.close();
   });
 });
