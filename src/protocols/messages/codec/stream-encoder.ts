@@ -25,6 +25,14 @@ export function createMessagesEncoder(context: AnswerContext): StreamEncoder {
   return new MessagesEncoder(context);
 }
 
+/** Types of deltas, and their members for the text, by the parts that they add to. */
+const DELTAS = {
+  text: ['text_delta', 'text'],
+  refusal: ['text_delta', 'text'],
+  reasoning: ['thinking_delta', 'thinking'],
+  tool_call: ['input_json_delta', 'partial_json'],
+} as const;
+
 /** The block that is open: what it is, and whether clients have been told of it. */
 interface Block {
   readonly opening: PartOpening;
@@ -121,10 +129,9 @@ class MessagesEncoder implements StreamEncoder {
 
   #delta(text: string): void {
     const type = this.#block?.opening.type;
-    if (text === '' || type === undefined || type === 'opaque') return;
-    if (type === 'tool_call') this.#grow('"input_json_delta","partial_json"', text);
-    else if (type === 'reasoning') this.#grow('"thinking_delta","thinking"', text);
-    else this.#grow('"text_delta","text"', text);
+    if (text === '' || type === undefined || type === 'opaque' || !this.#beginFill()) return;
+    const [name, member] = DELTAS[type];
+    this.#write(`{"type":"${name}","${member}":${JSON.stringify(text)}}`);
   }
 
   /** Reasoning without a text may be told in one block that has no deltas. */
@@ -137,16 +144,12 @@ class MessagesEncoder implements StreamEncoder {
     else this.#fill({ type: 'signature_delta', signature: whole['signature'] });
   }
 
-  /** Adds a text of the given type and member, both as JSON; nearly all events are such. */
-  #grow(member: string, text: string): void {
-    if (this.#mayFill()) this.#write(`{"type":${member}:${JSON.stringify(text)}}`);
-  }
-
   #fill(delta: Members): void {
-    if (this.#mayFill()) this.#write(JSON.stringify(delta));
+    if (this.#beginFill()) this.#write(JSON.stringify(delta));
   }
 
-  #mayFill(): boolean {
+  /** Begins the open block for clients, before it is filled; false when none is open. */
+  #beginFill(): boolean {
     if (!this.#block) return false;
     if (!this.#block.isStarted) this.#begin(emptyBlock(this.#block.opening));
     this.#block.isFilled = true;
