@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -14,8 +14,11 @@ const CALLS = 5;
 const POWER_CUTS = 3;
 
 let watched: WatchedJournal;
-beforeEach(() => void (watched = watchJournal()));
-afterEach(() => watched.remove());
+beforeEach(({ onTestFinished: atEnd }) => {
+  watched = watchJournal();
+  // Behind the stops of gateways, which are asked for later: they still write.
+  atEnd(() => watched.remove());
+});
 
 interface Site {
   readonly gateway: TestGateway;
