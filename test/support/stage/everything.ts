@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { freePort } from '../../store/support/free-port.ts';
 import { eventually } from '../gateway.ts';
 
 // The package has a program and no module.
@@ -37,11 +35,3 @@ export async function startEverything(): Promise<{ url: string; port: number; sa
 }
 
 /** It takes no port 0. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
