@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import type { Op } from '../../src/store/store.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { verifies } from '../requirements.ts';
 import type { DamageReport } from './support/damaged-store-process.ts';
@@ -66,6 +67,7 @@ function createRandom(seed: number): (below: number) => number {
 }
 
 const FLIPS = 200;
+const SHORT = 5;
 
 describe('a data file', () => {
   it(
@@ -99,4 +101,60 @@ describe('a data file', () => {
     },
     120_000,
   );
+
+  it('is sound where a commit gave back pages unwritten, or put a short value in the pages of a long one', async () => {
+    const random = createRandom(29);
+    const read = createReader();
+    const root = await temporaryDirectory();
+    let short = 0;
+    for (let number = 0; short < SHORT; number++) {
+      expect(number, 'stores').toBeLessThan(100);
+      const file = await growUntilShort(random);
+      const directory = join(root, String(number));
+      await mkdir(directory);
+      await writeFile(join(directory, 'data.mdb'), file);
+      expect(await read(directory)).toEqual([]);
+      await writeFile(join(directory, 'data.mdb'), file.subarray(0, file.length / 2));
+      expect((await read(directory)).join()).toContain('it is shorter than its last commit');
+      if (file.length < countedBytes(file)) short++;
+    }
+  }, 120_000);
 });
+
+const PAGE = 4_096;
+
+/** File of a new store after a few commits, or as soon as it is shorter than the pages that it counts. */
+async function growUntilShort(random: (below: number) => number): Promise<Buffer> {
+  const below = (limit: number): number => Math.floor(random(limit));
+  const path = await temporaryDirectory();
+  const store = await openStore({ driver: 'lmdb', path }, { clock: systemClock });
+  let content = Buffer.alloc(0);
+  for (let round = 0; round < 30 && content.length >= countedBytes(content); round++) {
+    const first = below(300);
+    // Commits that come together become one of the file, in which values replace each other.
+    const together = Array.from({ length: 1 + below(60) }, async () => {
+      const key = ['row', first + below(80)];
+      const value = randomText(below(10) < 8 ? below(700) : below(30_000), below);
+      const op: Op = below(10) < 4 ? { type: 'delete', key } : { type: 'put', key, value };
+      await store.commit([op]);
+    });
+    await Promise.all(together);
+    content = await readFile(join(path, 'data.mdb'));
+  }
+  await store.close();
+  return content;
+}
+
+/** Text that no compression makes much shorter. */
+function randomText(length: number, below: (limit: number) => number): string {
+  return String.fromCharCode(...Array.from({ length }, () => 33 + below(90)));
+}
+
+/** Bytes of the pages that the newer of the two first pages counts. */
+function countedBytes(content: Buffer): number {
+  if (content.length === 0) return 0;
+  const [, last] = [0, PAGE]
+    .map((at) => [content.readUIntLE(at + 152, 6), content.readUIntLE(at + 144, 6)] as const)
+    .reduce((newest, other) => (other[0] > newest[0] ? other : newest));
+  return (last + 1) * PAGE;
+}

@@ -135,9 +135,10 @@ export class PageCheck {
     if ((flags & ~NODE_FLAGS) !== 0 || end > page.length || size < least)
       throw new BrokenPage('a node');
     if (isBig) {
-      const pages = Math.floor((PAGE_HEAD - 1 + size) / page.length) + 1;
+      // A shorter value may take the place of a longer one of the same commit, and keeps its pages.
+      const pages = readNumber(page, data + 16);
       const isOlder = readNumber(page, data + 8) <= this.#meta.transaction;
-      if (!isOlder || readNumber(page, data + 16) !== pages) throw new BrokenPage('a long value');
+      if (!isOlder || pages * page.length < PAGE_HEAD + size) throw new BrokenPage('a long value');
       this.#checkOverflow(readNumber(page, data), pages);
       counted.overflows += pages;
     }
@@ -163,8 +164,11 @@ export class PageCheck {
       const pages = entry < 0 ? -entry : 1;
       if (entry < 0 && index++ === count) throw new BrokenPage('a list of free pages');
       const first = readSigned(list, 8 * index);
-      if (pages > this.#meta.lastPage) throw new BrokenPage('a list of free pages');
-      for (let next = first; next < first + pages; next++) this.#take(next);
+      const end = first + pages;
+      if (first < FIRST_PAGE || pages > this.#meta.lastPage || end > this.#meta.lastPage + 1)
+        throw new BrokenPage('a list of free pages');
+      // Those behind the end of the file were never written; no tree can reach them.
+      for (let next = first; next < Math.min(end, this.#wholePages); next++) this.#take(next);
     }
   }
 
