@@ -314,6 +314,7 @@ async function sharedParts(
     followers: createFollowers(),
     signals,
     alone: () => aloneMark(usage, options.work()),
+    fold: () => usage.ledger.fold(),
     onFollowError: (error: unknown) =>
       tellFailure(log, 'requests could not be followed', { error }),
     requestTimeoutMs: config.limits.requestTimeoutMs,

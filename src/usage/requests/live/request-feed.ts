@@ -24,6 +24,8 @@ export interface RequestFeedDeps {
    * undefined while others may. A mark that was given up never comes back.
    */
   alone(): string | undefined;
+  /** Resolves when the store shows all that has ended here before. */
+  fold(): Promise<unknown>;
   /** Callback when the records of others could not be read; it is tried again. */
   onFollowError(error: unknown): void;
 }
@@ -120,6 +122,7 @@ export class RequestFeed {
     this.#alone = this.#deps.alone();
     // Nobody else has begun anything so far, and what ends from now on is signalled.
     this.#since = this.#alone === undefined ? -Infinity : this.#openedAt + 1;
+    await this.#deps.fold();
     await this.#follow(run);
     if (this.#run !== run) return;
     // Rows that were there before are no change.

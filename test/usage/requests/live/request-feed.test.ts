@@ -29,6 +29,7 @@ const OUTCOME = {
 
 function setup(mark?: string) {
   let alone = mark;
+  let kept: (() => Promise<void>) | undefined;
   const clock = createFakeClock();
   const memory = openMemoryStore(clock);
   let reads = 0;
@@ -45,6 +46,7 @@ function setup(mark?: string) {
     signals,
     requestTimeoutMs: 30_000,
     alone: () => alone,
+    fold: async () => kept?.(),
     onFollowError: (error) => {
       throw error;
     },
@@ -77,6 +79,8 @@ function setup(mark?: string) {
     reads: () => reads,
     /** Undefined: others come. */
     setAlone: (next: string | undefined) => void (alone = next),
+    /** Stores what waits for its commit. */
+    setKept: (next: () => Promise<void>) => void (kept = next),
     async listen() {
       const leave = await feed.listen(told);
       onTestFinished(leave);
@@ -119,6 +123,15 @@ it('does nothing and keeps nothing while nobody listens', async () => {
   clock.advance(60_000);
   expect(reads()).toBe(before);
   expect(clock.pending).toBe(0);
+});
+
+it('has nothing in flight that ended before and waited for its commit', async () => {
+  const { feed, begin, elsewhere, listen, setKept } = setup('term');
+  const start = begin();
+  await elsewhere(start, false);
+  setKept(() => elsewhere(start, true));
+  await listen();
+  expect(feed.inFlight()).toEqual([]);
 });
 
 it('tells what happens in this process at most ten times a second, and the last state alone', async () => {
