@@ -109,7 +109,7 @@ describe('a data file', () => {
     let short = 0;
     for (let number = 0; short < SHORT; number++) {
       expect(number, 'stores').toBeLessThan(100);
-      const file = await growUntilShort(random);
+      const { file, closed } = await growUntilShort(random);
       const directory = join(root, String(number));
       await mkdir(directory);
       await writeFile(join(directory, 'data.mdb'), file);
@@ -117,14 +117,23 @@ describe('a data file', () => {
       await writeFile(join(directory, 'data.mdb'), file.subarray(0, file.length / 2));
       expect((await read(directory)).join()).toContain('it is shorter than its last commit');
       if (file.length < countedBytes(file)) short++;
+      // Whoever closes a store leaves it whole, so that every page that it loses is missed.
+      expect(closed.length).toBeGreaterThanOrEqual(countedBytes(closed));
+      await writeFile(join(directory, 'data.mdb'), closed.subarray(0, countedBytes(closed) - PAGE));
+      expect((await read(directory)).join()).toContain('it is shorter than its last commit');
     }
   }, 120_000);
 });
 
 const PAGE = 4_096;
 
-/** File of a new store after a few commits, or as soon as it is shorter than the pages that it counts. */
-async function growUntilShort(random: (below: number) => number): Promise<Buffer> {
+/**
+ * File of a new store after a few commits, or as soon as it is shorter than the pages that it counts; and as
+ * it is once the store is closed.
+ */
+async function growUntilShort(
+  random: (below: number) => number,
+): Promise<{ file: Buffer; closed: Buffer }> {
   const below = (limit: number): number => Math.floor(random(limit));
   const path = await temporaryDirectory();
   const store = await openStore({ driver: 'lmdb', path }, { clock: systemClock });
@@ -142,7 +151,7 @@ async function growUntilShort(random: (below: number) => number): Promise<Buffer
     content = await readFile(join(path, 'data.mdb'));
   }
   await store.close();
-  return content;
+  return { file: content, closed: await readFile(join(path, 'data.mdb')) };
 }
 
 /** Text that no compression makes much shorter. */

@@ -4,11 +4,13 @@ import { systemClock } from '../../../core/time/clock.ts';
 import { damaged } from '../../damage.ts';
 import { newerFormat } from '../../store-meta.ts';
 import { StoreError } from '../../store.ts';
+import { assertUncut } from './closed-mark.ts';
 import { createDiskRoom } from './disk-room.ts';
 import { FORMAT, formatOf, migrate, type MetaTable } from './migrations.ts';
 import { prepareDirectory, unusable } from './prepare-directory.ts';
 import { fromRowBytes, type StoredRow } from './rows.ts';
 import { fromLmdbError } from './to-store-error.ts';
+import { transactionOf } from './transaction-of.ts';
 
 /** Versions are handed to a process in blocks, so that no two processes ever give out the same. */
 const VERSION_BLOCK = 2 ** 20;
@@ -35,9 +37,9 @@ export interface LmdbEnvironment {
  * directory cannot be used, `newer_format`, `corrupt`, `full`, `read_only`.
  */
 export function openEnvironment(directory: string): LmdbEnvironment {
-  prepareDirectory(directory);
+  const isShort = prepareDirectory(directory);
   try {
-    return openTables(directory);
+    return openTables(directory, isShort);
   } catch (cause) {
     if (cause instanceof StoreError) throw cause;
     const { code, message } = fromLmdbError(cause);
@@ -47,7 +49,7 @@ export function openEnvironment(directory: string): LmdbEnvironment {
   }
 }
 
-function openTables(directory: string): LmdbEnvironment {
+function openTables(directory: string, isShort: boolean): LmdbEnvironment {
   // lmdb documents the threshold but leaves it out of its types.
   const options: RootDatabaseOptionsWithPath & { txnStartThreshold: number } = {
     path: directory,
@@ -63,6 +65,7 @@ function openTables(directory: string): LmdbEnvironment {
   };
   const root = open<Buffer, Buffer>(options);
   try {
+    if (isShort) assertUncut({ root, meta: openMeta(root, false), directory });
     return tablesOf(root, directory);
   } catch (error) {
     void root.close();
@@ -113,9 +116,4 @@ function storedFormat(root: RootDatabase<Buffer, Buffer>, directory: string): nu
   const format = formatOf(openMeta(root, false));
   if (format > FORMAT) throw newerFormat(format, FORMAT, `the store in ${directory}`);
   return format;
-}
-
-/** lmdb keeps this cheap call off its public type; `getStats()` would walk the free list as well. */
-export function transactionOf(root: object): number {
-  return Reflect.get(root, 'env').info().lastTxnId;
 }

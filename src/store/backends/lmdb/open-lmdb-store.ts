@@ -3,6 +3,7 @@ import { createSteadyClock } from '../../../core/time/steady-clock.ts';
 import { decodeKey, encodeKey } from '../../key-codec.ts';
 import { toListPlan } from '../../list-options.ts';
 import { openChangeFeed } from './change-feed.ts';
+import { markClosed } from './closed-mark.ts';
 import { createCommitUnit, type UnitContext } from './commit-unit.ts';
 import { createDiskRoom } from './disk-room.ts';
 import { openEnvironment, type LmdbEnvironment } from './environment.ts';
@@ -121,6 +122,7 @@ function startParts(environment: LmdbEnvironment, directory: string, clock: Cloc
     await order.idle();
     await writer.idle();
     feed.close();
+    markClosed({ root, meta: environment.meta, directory });
     await root.close();
   };
   return { watchers, writer, context, stop };

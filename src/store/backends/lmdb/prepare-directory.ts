@@ -5,9 +5,10 @@ import { assertSound } from './file/assert-sound.ts';
 
 /**
  * Makes the directory (mode 0700) and looks at what is in it before lmdb does, because lmdb ends the
- * process over files that it cannot read. Throws `StoreError` `unavailable` or `corrupt`.
+ * process over files that it cannot read. True for a sound file that is shorter than the pages that it counts.
+ * Throws `StoreError` `unavailable` or `corrupt`.
  */
-export function prepareDirectory(directory: string): void {
+export function prepareDirectory(directory: string): boolean {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -16,16 +17,19 @@ export function prepareDirectory(directory: string): void {
     throw unusable(directory, cause);
   }
   const file = join(directory, 'data.mdb');
-  if (sizeOf(file) > 0) assertSound(file);
+  return sizeOf(file) > 0 && assertSound(file);
 }
 
-/** Looks whether a store is there to be read. Throws `unavailable`, `corrupt` or `newer_format`. */
-export function assertReadable(directory: string): void {
+/**
+ * Looks whether a store is there to be read. True for one whose file is sound but shorter than the pages that it
+ * counts. Throws `unavailable`, `corrupt` or `newer_format`.
+ */
+export function assertReadable(directory: string): boolean {
   const file = join(directory, 'data.mdb');
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) {
     throw new StoreError('unavailable', `there is no store in ${directory}`);
   }
-  assertSound(file);
+  return assertSound(file);
 }
 
 /** Zero where there is no file. */

@@ -11,12 +11,14 @@ import {
 } from '../../raw/raw-store.ts';
 import { newerFormat } from '../../store-meta.ts';
 import { StoreError } from '../../store.ts';
+import { assertUncut } from './closed-mark.ts';
 import { createDiskRoom } from './disk-room.ts';
-import { openEnvironment, transactionOf, type LmdbEnvironment } from './environment.ts';
+import { openEnvironment, type LmdbEnvironment } from './environment.ts';
 import { FORMAT, formatOf, toStoreMeta, type MetaTable } from './migrations.ts';
 import { assertReadable } from './prepare-directory.ts';
 import { fromRowBytes, toExpiryKey, toRowBytes } from './rows.ts';
 import { toStoreError } from './to-store-error.ts';
+import { transactionOf } from './transaction-of.ts';
 import { findWaiting } from './waiting-files.ts';
 
 type Tables = Pick<LmdbEnvironment, 'root' | 'data' | 'meta'>;
@@ -29,9 +31,9 @@ export interface RawLmdb extends RawStore {
 
 /** Opens an existing store for reading alone. Rejects with `unavailable`, `corrupt`, `newer_format`. */
 export async function openRawLmdb(directory: string): Promise<RawLmdb> {
-  assertReadable(directory);
+  const isShort = assertReadable(directory);
   return guarded(async () => {
-    const tables = openTables(directory);
+    const tables = openTables(directory, isShort);
     const format = formatOf(tables.meta);
     if (format <= FORMAT) return createRaw(tables, directory);
     await tables.root.close();
@@ -71,7 +73,7 @@ export async function openRawLmdbTarget(directory: string): Promise<RawTarget> {
 
 const PRESENT = Buffer.of(1);
 
-function openTables(directory: string): Tables {
+function openTables(directory: string, isShort: boolean): Tables {
   const root = open<Buffer, Buffer>({
     path: directory,
     noSubdir: false,
@@ -89,7 +91,13 @@ function openTables(directory: string): Tables {
     encoding: 'json',
     keyEncoding: 'ordered-binary',
   });
-  if (data && meta) return { root, data, meta };
+  try {
+    if (meta && isShort) assertUncut({ root, meta, directory });
+    if (data && meta) return { root, data, meta };
+  } catch (error) {
+    void root.close();
+    throw error;
+  }
   void root.close();
   throw damaged('it is not the database of a gateway', `the store in ${directory}`);
 }

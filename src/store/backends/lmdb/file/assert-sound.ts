@@ -2,8 +2,10 @@ import { closeSync, fstatSync, openSync } from 'node:fs';
 import { damaged } from '../../../damage.ts';
 import { StoreError } from '../../../store.ts';
 import { BrokenPage, PageCheck } from './check-pages.ts';
-import { isLaterFormat, readMeta } from './meta-page.ts';
+import { bytesOf, isLaterFormat, readMeta } from './meta-page.ts';
 
+/** What is told of a file that misses what it had. */
+export const SHORTER = 'it is shorter than its last commit';
 /** Each means that another process has committed meanwhile. */
 const MAX_TRIES = 5;
 /**
@@ -14,33 +16,36 @@ const MAX_READ = 256 * 1024 * 1024;
 
 /**
  * Looks at a data file before lmdb maps it, for lmdb ends the process over pages that it does not
- * expect. Throws `StoreError` `corrupt` when the file is cut short or its pages do not fit together,
- * `newer_format`. Of files above 256 MiB the pages that hold rows are read only
- * where the file is shorter than the pages that it counts.
+ * expect. True for one that is shorter than the pages that it counts, but misses none that holds anything.
+ * Throws `StoreError` `corrupt` when the file is cut short or its pages do not fit together,
+ * `newer_format`. Of files above 256 MiB that are not short, the pages that hold rows are not read.
  */
-export function assertSound(file: string): void {
+export function assertSound(file: string): boolean {
   const descriptor = openSync(file, 'r');
   try {
     for (let tries = 1; ; tries++) {
-      const fault = faultOf(file, descriptor);
-      if (fault === undefined) return;
+      const { fault, isShort } = lookAt(file, descriptor);
+      if (fault === undefined) return isShort;
       if (fault !== 'changed') throw damaged(fault, file);
       // Somebody has it open and writes, so lmdb can read it.
-      if (tries === MAX_TRIES) return;
+      if (tries === MAX_TRIES) return false;
     }
   } finally {
     closeSync(descriptor);
   }
 }
 
-/**
- * Describes the fault of the newest transaction; `changed` when another one came while it was read.
- */
-function faultOf(file: string, descriptor: number): string | undefined {
+interface Look {
+  /** Fault of the newest transaction; `changed` when another one came while it was read. */
+  readonly fault?: string;
+  readonly isShort: boolean;
+}
+
+function lookAt(file: string, descriptor: number): Look {
   const meta = readMeta(descriptor);
   // The file grows before a commit counts.
   const { size } = fstatSync(descriptor);
-  if (!meta) return 'it does not begin like a store';
+  if (!meta) return { fault: 'it does not begin like a store', isShort: false };
   if (isLaterFormat(meta)) {
     const { format } = meta;
     const message = `${file} has file format ${format}; use the release that wrote it`;
@@ -49,13 +54,13 @@ function faultOf(file: string, descriptor: number): string | undefined {
   const hasChanged = (): boolean =>
     readMeta(descriptor)?.transaction !== meta.transaction || fstatSync(descriptor).size !== size;
   // Pages that a commit took and gave back are counted but never written, so a sound file may be short.
-  const isShort = size < (meta.lastPage + 1) * meta.pageSize;
+  const isShort = size < bytesOf(meta);
   try {
     new PageCheck(descriptor, { meta, size, isWhole: isShort || size <= MAX_READ }).run();
-    return undefined;
+    return { isShort };
   } catch (error) {
     if (!(error instanceof BrokenPage) && !(error instanceof RangeError)) throw error;
   }
-  if (hasChanged()) return 'changed';
-  return isShort ? 'it is shorter than its last commit' : 'its pages do not fit together';
+  if (hasChanged()) return { fault: 'changed', isShort };
+  return { fault: isShort ? SHORTER : 'its pages do not fit together', isShort };
 }

@@ -46,6 +46,9 @@ export function readMeta(descriptor: number): MetaPage | undefined {
   return second.transaction > first.transaction ? second : first;
 }
 
+/** Bytes of the pages that are counted, of which a file need not have all. */
+export const bytesOf = ({ lastPage, pageSize }: MetaPage): number => (lastPage + 1) * pageSize;
+
 /** Undefined for a page that is cut short or no meta page. A later format is told, not judged. */
 function readMetaAt(descriptor: number, position: number): MetaPage | undefined {
   const page = Buffer.alloc(META_BYTES);
