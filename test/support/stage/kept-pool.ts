@@ -19,9 +19,10 @@ export interface Whole {
 /** Several addresses of one service, over connections that are kept. */
 export interface KeptPool {
   /**
-   * Asks the first address where somebody listens. What was sent is never sent again, but for one case
+   * Asks the first address where somebody listens. What was sent is never sent again, but for two cases
    * that no server can rule out and every client meets: a kept connection ended before the answer
-   * began (RFC 9112, 9.3.1). The name of the request sees to it that it is done once.
+   * began (RFC 9112, 9.3.1), and the system reset a new one that waited to be accepted when the server
+   * closed. The name of the request sees to it that it is done once.
    */
   open(ask: Ask): Promise<IncomingMessage>;
   /** The same, and reads the answer to its end. */
@@ -30,6 +31,8 @@ export interface KeptPool {
   prefer(urls: readonly string[]): void;
   close(): void;
 }
+
+type Failure = NodeJS.ErrnoException & { readonly wasKept?: boolean };
 
 const PATIENCE_MS = 60_000;
 
@@ -59,8 +62,7 @@ export function createKeptPool(urls: readonly string[]): KeptPool {
         try {
           return await send(url ?? '', ask);
         } catch (error) {
-          const { code, wasKept } = error as NodeJS.ErrnoException & { wasKept?: boolean };
-          if (code !== 'ECONNREFUSED' && !(code === 'ECONNRESET' && wasKept === true)) throw error;
+          if (!mayGoElsewhere(error as Failure)) throw error;
         }
       }
       if (performance.now() > deadline) throw new Error('nobody listens');
@@ -80,4 +82,10 @@ export function createKeptPool(urls: readonly string[]): KeptPool {
       for (const agent of agents.values()) agent.destroy();
     },
   };
+}
+
+/** A connection that a server ends itself shows no system call: nothing excuses that on a new one. */
+function mayGoElsewhere({ code, syscall, wasKept }: Failure): boolean {
+  if (code === 'ECONNRESET') return wasKept === true || syscall !== undefined;
+  return code === 'ECONNREFUSED';
 }
