@@ -93,6 +93,7 @@ export async function openUsage(raw: Store, options: UsageOptions): Promise<Live
     async close() {
       stopRecovery();
       rates.close();
+      ledger.close();
       if (await isWithin(ledger.drain(), SETTLE_MS, clock)) {
         await sole?.leave();
         await lease.release();

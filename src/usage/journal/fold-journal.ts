@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { createDeadFence, WorkerWoke } from '../ledger/fence.ts';
+import { ELSEWHERE } from '../ledger/flights.ts';
 import { JobQueue } from '../ledger/job-queue.ts';
 import {
   createCall,
@@ -56,9 +57,11 @@ export async function foldJournal(dead: DeadJournal): Promise<boolean> {
   const committer = new LedgerCommitter({ store, state, fence, onLanded: () => undefined });
   try {
     await committer.reconcile();
+    state.slices.takeOver();
+    await state.slices.load(store);
     for (const path of paths) {
       const lines = await readSegment(path, committer.folded);
-      const queue = await queueOf(dead, lines);
+      const queue = await queueOf(dead, lines, state);
       for (let batch = queue.shift(); batch; batch = queue.shift())
         await commit(batch, { state, committer });
       await rm(path, { force: true });
@@ -102,7 +105,11 @@ async function commit(batch: Batch, { state, committer }: Writing): Promise<void
 }
 
 /** Work that the lines are, in their order. */
-async function queueOf(dead: DeadJournal, lines: readonly NumberedLine[]): Promise<JobQueue> {
+async function queueOf(
+  dead: DeadJournal,
+  lines: readonly NumberedLine[],
+  { slices }: LedgerState,
+): Promise<JobQueue> {
   const queue = new JobQueue(dead.clock, () => undefined);
   const ended = new Set(lines.flatMap(({ line }) => (line.type === 'end' ? [line.id] : [])));
   const calls = new Map<string, LedgerCall>();
@@ -117,6 +124,7 @@ async function queueOf(dead: DeadJournal, lines: readonly NumberedLine[]): Promi
       if (!ended.has(line.id) && (await dead.store.get(requestKey(line.id)))) continue;
       const call = begunCall(line);
       calls.set(line.id, call);
+      slices.adopt(call);
       queue.add({ ...createJob('begin', call), number, isPending: true });
     } else {
       const call = calls.get(line.id) ?? toCall(line, line.record[0]);
@@ -151,7 +159,7 @@ function toCall({ id, bound, tokens, limited }: JournalCall, start: StartRow): L
   const told = { alias: alias ?? undefined, origin: origin ?? undefined };
   const facts = { id, at, principal, surface, model, stream, bound, tokens, ...told };
   const call = createCall(facts, windowsOf(at), payersIn(principal, limited));
-  return { ...call, flight: { key: ['flight'], open: Infinity }, takeovers: UNKNOWN };
+  return { ...call, flight: ELSEWHERE, takeovers: UNKNOWN };
 }
 
 /** Payers of a call that was let in: no amount is compared any more. */

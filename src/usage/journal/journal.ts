@@ -2,7 +2,7 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Key } from '../../store/store.ts';
 import { EncodedValue } from '../../store/value-codec.ts';
-import type { Caller } from '../rates/limiter.ts';
+import type { Claim } from '../rates/claims.ts';
 import { createDeferred } from '../ledger/ledger-call.ts';
 import type { Batch, Deferred, Job } from '../ledger/ledger-call.ts';
 import { toBeginLine, toClaimLine, toEndLine } from './journal-line.ts';
@@ -37,6 +37,8 @@ interface Turn {
   readonly batches: Set<Batch>;
   readonly kept: Deferred;
   isLimited: boolean;
+  /** Money or a place in a rate was taken that others may decide about. */
+  isShared: boolean;
   /** A place in a rate was taken. */
   hasClaims: boolean;
   /** Those who wait were told that it is not kept. */
@@ -107,9 +109,11 @@ export class Journal {
    * Appends a claim, which is written in the same turn, so that whoever takes over sees it; returns the
    * number of its line.
    */
-  claim(window: Key, claim: { caller: Caller; at: number }): number {
-    (this.#turn ??= this.#begin()).hasClaims = true;
-    this.#lines.add(toClaimLine(window, claim));
+  claim(window: Key, { caller, at, slice }: Omit<Claim, 'number'>): number {
+    const turn = (this.#turn ??= this.#begin());
+    turn.hasClaims = true;
+    turn.isShared ||= slice === undefined;
+    this.#lines.add(toClaimLine(window, { caller, at }));
     return this.#next++;
   }
 
@@ -119,6 +123,7 @@ export class Journal {
     turn.jobs.push(job);
     turn.batches.add(batch);
     turn.isLimited ||= job.call.settled !== undefined;
+    turn.isShared ||= job.call.settled !== undefined && job.call.sliceTerm === 0;
     return turn.kept.promise;
   }
 
@@ -140,6 +145,7 @@ export class Journal {
       batches: new Set(),
       kept,
       isLimited: false,
+      isShared: false,
       hasClaims: false,
       isRefused: false,
     };
@@ -151,7 +157,7 @@ export class Journal {
     this.#turn = undefined;
     if (!turn) return;
     const { sync, isSole, isKnown } = this.#options;
-    const isInTime = turn.isLimited || turn.hasClaims ? isSole : isKnown;
+    const isInTime = turn.isShared ? isSole : isKnown;
     if (!isInTime()) return this.#tooLate(turn);
     if (!this.#write()) return this.#leaveToStore(turn);
     // Written in the last moment of a lease, it could come too late for whoever takes over.

@@ -12,6 +12,9 @@ export interface Flight {
   open: number;
 }
 
+/** Stands for the flight of a call that somebody else stored. */
+export const ELSEWHERE: Flight = { key: ['flight'], open: Infinity };
+
 /** A call as its flight keeps it, with the estimate of an answer without output (absent in old rows). */
 export type FlightMember = readonly [id: string, start: StartRow, input?: number, cost?: number];
 

@@ -9,7 +9,7 @@ export const MAX_UNFOLDED = 256;
 
 export interface FoldScheduleOptions {
   readonly clock: Clock;
-  readonly state: Pick<LedgerState, 'unfolded' | 'followed'>;
+  readonly state: Pick<LedgerState, 'unfolded' | 'followed' | 'slices'>;
   /** Callback when a fold has become due. */
   readonly onDue: () => void;
 }
@@ -27,8 +27,8 @@ export class FoldSchedule {
 
   /** True while there is something to fold and its time has come. */
   get isDue(): boolean {
-    const { unfolded, followed } = this.#options.state;
-    this.#asked &&= unfolded.size > 0 || followed.isDue;
+    const { unfolded, followed, slices } = this.#options.state;
+    this.#asked &&= unfolded.size > 0 || followed.isDue || slices.isIdle;
     return this.#asked;
   }
 
@@ -46,7 +46,7 @@ export class FoldSchedule {
   plan(isAtOnce: boolean): void {
     const { clock, state, onDue } = this.#options;
     const { size } = state.unfolded;
-    if (size === 0) return;
+    if (size === 0 && state.slices.size === 0) return;
     if (size > MAX_UNFOLDED || isAtOnce) this.#asked = true;
     if (this.#timer) return;
     this.#timer = true;
@@ -54,6 +54,8 @@ export class FoldSchedule {
       this.#timer = false;
       this.#asked = true;
       onDue();
+      // Those in use now will be idle later.
+      if (state.slices.size > 0) this.plan(false);
     }, FOLD_MS);
   }
 

@@ -20,8 +20,8 @@ const WEIGHT_OF_ROW = 4;
 const OWNERS = 2;
 /** Content of a record, in characters, that weighs as much as an operation. */
 const CONTENT_PER_OPERATION = 16 * 1024;
-/** The head of a window, what it accepted before and what it accepts now. */
-const WEIGHT_OF_CLAIMS = 3;
+/** The head of a window, what it accepted before, what it accepts now and what is set aside. */
+const WEIGHT_OF_CLAIMS = 4;
 /**
  * Time in ms for which jobs that nobody waits for gather company, and the number of them that is
  * enough.

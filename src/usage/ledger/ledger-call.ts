@@ -79,6 +79,9 @@ export interface LedgerCall {
   lookup: { readonly record: Entry<EndRow> | undefined } | undefined;
   /** Batch of its begin. */
   batch: Batch | undefined;
+  /** Term of the slices that it holds something of, and how much; 0: none. */
+  sliceTerm: number;
+  sliced: number;
   /** Cost so far, while it is followed, and its place among the followed. */
   soFar: (() => Estimate) | undefined;
   place: number;
@@ -161,6 +164,11 @@ export function limitedScopes({ payers }: Pick<LedgerCall, 'payers'>): Scope[] {
   const scopes: Scope[] = [];
   for (const { scope, limits } of payers) if (limits) scopes.push(scope);
   return scopes;
+}
+
+/** The store turns away what a rate does, and keeps nothing of it. */
+export function hasOpenClaims({ start }: LedgerCall): boolean {
+  return start.claims?.some(({ isOpen, isAccepted }) => isOpen || !isAccepted) === true;
 }
 
 /** True where the cost of a principal's call of the model may not exceed what is left of a limit. */
@@ -265,6 +273,8 @@ export function createCall(
     refusedBy: undefined,
     ended: undefined,
     batch: undefined,
+    sliceTerm: 0,
+    sliced: 0,
     isKept: false,
     done: false,
   };

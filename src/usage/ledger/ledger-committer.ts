@@ -35,6 +35,8 @@ export interface LedgerCommitterOptions {
   readonly onLanded: (call: LedgerCall) => void;
   /** Default: that of a worker that lives. */
   readonly fence?: Fence;
+  /** Resolves when others have given up their slices, as far as they do. Default: nobody is asked. */
+  readonly recall?: ((scopes: readonly Scope[]) => Promise<void>) | undefined;
 }
 
 /** Commits one plan at a time, again and again until no other worker was faster. */
@@ -54,16 +56,23 @@ export class LedgerCommitter {
 
   /** Gives the number of tries, all but the last of which came too late. Rejects with `StoreError`. */
   async commit(work: Work): Promise<number> {
-    const { store, state } = this.#options;
+    const { store, state, recall } = this.#options;
     for (let tries = 1; tries <= MAX_ATTEMPTS; tries++) {
       // At once: what others have changed costs no more round trips the more there is of it.
       await Promise.all([
         this.#lookUp(work.ending()),
+        state.slices.load(store),
         state.counters.load(work.scopes()),
         ...Array.from(work.windows(), (window) => window.load()),
       ]);
       const plan = work.plan();
-      if (plan.ops.length === 0) return tries;
+      if (plan.recalled.length > 0 && recall) {
+        await recall(plan.recalled);
+        for (const scope of plan.recalled) state.counters.forget(scope);
+        for (const window of work.windows()) window.forget();
+        continue;
+      }
+      if (plan.isEmpty) return tries;
       const result = await store
         .commit([this.#fence.next(work.last), ...plan.ops])
         .catch((error: unknown) => {
@@ -93,6 +102,7 @@ export class LedgerCommitter {
     if (!takenOver) return;
     state.takeovers++;
     state.unfolded.renew();
+    state.slices.drop();
     // Whoever cleaned up has struck it off, and nobody would clean up again if it died before its next beat.
     const key = rosterKey(state.worker);
     await store.commit([{ type: 'put', key, value: null }]);
@@ -101,8 +111,11 @@ export class LedgerCommitter {
   async #onConflict(key: Key, jobs: readonly Job[], windows: Iterable<ClaimWindow>): Promise<void> {
     const [room, kind] = key;
     const id = key.at(-1);
+    if (room === 'fence' || room === 'slice') this.#options.state.slices.expire();
     if (room === 'fence') {
       await this.reconcile();
+    } else if (room === 'slice') {
+      this.#options.state.counters.forget(toScope(kind, key[2]));
     } else if (room === 'spend') {
       this.#options.state.counters.forget(toScope(kind, id));
     } else if (room === USAGE_BY[0]) {

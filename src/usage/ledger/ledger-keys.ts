@@ -2,7 +2,7 @@ import type { Key } from '../../store/store.ts';
 import type { PayingKey } from '../principal.ts';
 
 /** Owner of money that has a counter of its own. */
-export type ScopeKind = 'key' | 'organization' | 'conversation' | 'budget' | 'tokens';
+export type ScopeKind = 'key' | 'organization' | 'conversation' | 'budget' | 'tokens' | 'rate';
 
 export interface Scope {
   readonly kind: ScopeKind;
@@ -15,6 +15,15 @@ export const toScope = (kind: unknown, id: unknown): Scope => ({
   id: String(id),
 });
 
+/** Scope of the slices of a rate: `rpm, platform` or `rpm, key, id`. */
+export const rateScope = ([, ...name]: Key): Scope => ({ kind: 'rate', id: name.join('/') });
+
+/** Reads the name of a rate from its scope. */
+export function rateName({ id }: Scope): Key {
+  const at = id.indexOf('/');
+  return at < 0 ? ['rpm', id] : ['rpm', id.slice(0, at), id.slice(at + 1)];
+}
+
 /** Final request records; ids sort by time, so the listing is in order of arrival. */
 export const REQUESTS: Key = ['req'];
 /** The instant before which records may have been removed, in ms since epoch. */
@@ -25,6 +34,10 @@ export const FLIGHT: Key = ['flight'];
 export const SENT: Key = ['sent'];
 /** Settled money that its worker has not yet added to the scope's counter. */
 export const UNFOLDED: Key = ['unfolded'];
+/** Money of a scope that is set aside for a worker: `slice, kind, id, worker`. */
+export const SLICE: Key = ['slice'];
+/** Scopes whose slices are needed elsewhere: `recall, kind, id`; the entries expire. */
+export const RECALL: Key = ['recall'];
 /** Sums per day: `usage, organization, day, key, model, writer`. */
 export const USAGE: Key = ['usage'];
 /** Workers that live; the entries expire. */
@@ -47,6 +60,9 @@ export const openKey = (worker: string, id: string): Key => ['open', worker, id]
 export const flightKey = (worker: string, number: number): Key => ['flight', worker, number];
 export const sentKey = (worker: string, number: number): Key => ['sent', worker, number];
 export const spendKey = (scope: Scope): Key => ['spend', scope.kind, scope.id];
+export const slicePrefix = (scope: Scope): Key => ['slice', scope.kind, scope.id];
+export const sliceKey = (scope: Scope, worker: string): Key => [...slicePrefix(scope), worker];
+export const recallKey = (scope: Scope): Key => ['recall', scope.kind, scope.id];
 export const unfoldedPrefix = (scope: Scope): Key => ['unfolded', scope.kind, scope.id];
 export const leaseKey = (worker: string): Key => ['worker', worker];
 export const rosterKey = (worker: string): Key => ['roster', worker];

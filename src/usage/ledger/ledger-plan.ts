@@ -12,9 +12,11 @@ import { openKey, requestKey } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { ClaimDraft, ClaimWindow, Claimed } from '../rates/claims.ts';
 import { planClaims } from '../rates/pending-claim.ts';
-import type { PendingClaim } from '../rates/pending-claim.ts';
+import type { PendingClaim, PlannedClaims } from '../rates/pending-claim.ts';
 import { sumsOf, withCost } from '../requests/request-row.ts';
 import type { EndRow } from '../requests/request-row.ts';
+import { SliceDraft } from '../slices/slice-draft.ts';
+import type { Slices } from '../slices/slices.ts';
 import type { Payer } from '../spend/payer.ts';
 import type { PendingSpend } from '../spend/pending-spend.ts';
 import type { SpendCounters, SpendDraft } from '../spend/spend-counters.ts';
@@ -33,6 +35,7 @@ export interface LedgerState {
   /** State of {@link sumsOf}. */
   readonly sums: CallSums;
   readonly followed: FollowedCalls;
+  readonly slices: Slices;
   /** Times that others took this worker for dead and closed its calls. */
   takeovers: number;
   /** The number of the next flight. */
@@ -43,6 +46,10 @@ export interface LedgerState {
 export interface Plan {
   readonly ops: Op[];
   readonly jobs: readonly Job[];
+  /** Nothing is stored and nothing is to be remembered. */
+  readonly isEmpty: boolean;
+  /** Scopes in which others are to give up their slices first; not empty: the plan is to be made anew then. */
+  readonly recalled: readonly Scope[];
   keep(version: Version): void;
 }
 
@@ -52,6 +59,8 @@ export interface PlannedWork {
   readonly claims: ReadonlyMap<ClaimWindow, Claimed>;
   /** Claims that it decides. */
   readonly asked: readonly PendingClaim[];
+  /** Calls whose end somebody else has stored: nothing is left of them but their part of a flight. */
+  readonly over?: readonly LedgerCall[];
 }
 
 /** A plan in the making. */
@@ -62,6 +71,7 @@ interface Draft {
   readonly spend: SpendDraft;
   readonly unfolded: UnfoldedDraft;
   readonly sums: CallSumsDraft;
+  readonly slices: SliceDraft;
   readonly held: LedgerCall[];
   readonly ending: Set<LedgerCall>;
 }
@@ -70,32 +80,43 @@ interface Draft {
  * Turns jobs into one commit, in their order. Refusals are part of the plan: the counters that were
  * looked at are checked, so a decision is only ever taken on the state that is committed upon.
  */
-export function planJobs(state: LedgerState, { jobs, claims, asked }: PlannedWork): Plan {
-  const claimed = draftClaims(claims, asked);
+export function planJobs(
+  state: LedgerState,
+  { jobs, claims, asked, over = [] }: PlannedWork,
+): Plan {
+  const plans = planClaims(asked, ({ scope }) => !state.slices.isWaived(scope));
+  const claimed = draftClaims(claims, plans);
   const ownDraft = state.unfolded.draft();
+  const money = state.counters.draft(ownDraft.own);
   const draft: Draft = {
     state,
     ops: [],
     flights: createFlightDraft(state),
-    spend: state.counters.draft(ownDraft.own),
+    spend: money,
     unfolded: ownDraft,
     sums: state.sums.draft(),
+    slices: new SliceDraft(state.slices, money),
     held: [],
     ending: new Set(),
   };
-  const { ops, flights, spend, unfolded, sums, held, ending } = draft;
+  const { ops, flights, spend, unfolded, sums, slices, held, ending } = draft;
   for (const { type, call } of jobs) if (type === 'settle') ending.add(call);
   for (const job of jobs) {
     if (job.type === 'begin') planBegin(draft, job);
     else if (job.call.ended) planSettle(draft, job.call, job.call.ended);
   }
-  ops.push(...flights.ops(), ...spend.ops(), ...unfolded.ops(), ...sums.ops());
+  for (const call of over) flights.end(call);
+  slices.settle();
+  ops.push(...flights.ops(), ...slices.ops(), ...spend.ops(), ...unfolded.ops(), ...sums.ops());
   ops.push(...claimed.flatMap((each) => each.ops));
   return {
     ops,
     jobs,
+    isEmpty: ops.length === 0 && over.length === 0,
+    recalled: [...slices.recalled, ...recalledIn(plans)],
     keep(version) {
       flights.keep();
+      slices.keep(version);
       spend.keep(version);
       unfolded.keep(version);
       sums.keep(version);
@@ -107,12 +128,22 @@ export function planJobs(state: LedgerState, { jobs, claims, asked }: PlannedWor
   };
 }
 
-function draftClaims(claims: PlannedWork['claims'], asked: readonly PendingClaim[]): ClaimDraft[] {
-  const taken = planClaims(asked);
-  const windows = new Set([...claims.keys(), ...taken.keys()]);
-  return Array.from(windows, (window) =>
-    window.draft({ noted: claims.get(window), taken: taken.get(window) }),
-  );
+type ClaimPlans = ReadonlyMap<ClaimWindow, PlannedClaims>;
+
+function draftClaims(claims: PlannedWork['claims'], plans: ClaimPlans): ClaimDraft[] {
+  const windows = new Set([...claims.keys(), ...plans.keys()]);
+  return [...windows].flatMap((window) => {
+    const noted = claims.get(window);
+    const { taken, isFreed = false } = plans.get(window) ?? {};
+    const isAny = taken !== undefined && taken.all > 0;
+    // Whoever is turned away changes nothing.
+    if (!noted && !isAny) return [];
+    return window.draft({ noted, taken: isAny ? taken : undefined, isFreed });
+  });
+}
+
+function recalledIn(plans: ClaimPlans): Scope[] {
+  return Array.from(plans).flatMap(([{ scope }, { isRecalled }]) => (isRecalled ? [scope] : []));
 }
 
 /** Counts the money of a job that is kept before it is stored. */
@@ -154,14 +185,17 @@ const amountsOf = (ended: Pick<Ended, 'cost' | 'sums'> | undefined): Amounts =>
   ended ? { cost: ended.cost, tokens: tokensIn(ended.sums) } : NOTHING;
 
 function planBegin(draft: Draft, { call, isPending }: Job): void {
-  const { state, ops, flights, spend, held, ending } = draft;
+  const { state, ops, flights, spend, slices, held, ending } = draft;
   const turnedAway = call.start.claims?.find(({ isAccepted }) => !isAccepted);
   if (turnedAway) refuse(call, turnedAway);
   // A call that the journal took was decided then.
-  else if (!isPending) refuse(call, refuserOf(call, spend));
+  else if (!isPending) refuse(call, refuserIn(draft, call));
   // A call that ends in the commit that begins it needs no reservation, its final record says it all.
-  if (call.refusal !== undefined || ending.has(call)) return;
+  const isOver = ending.has(call);
   const { at, bound, tokens, id } = call.start;
+  if (isPending) slices.store(call, isOver ? (call.ended?.cost ?? 0) : bound);
+  if (call.refusal === undefined && !isPending) slices.begin(call);
+  if (call.refusal !== undefined || isOver) return;
   flights.begin(call);
   const scopes = limitedScopes(call);
   if (scopes.length === 0) return;
@@ -172,9 +206,18 @@ function planBegin(draft: Draft, { call, isPending }: Job): void {
   held.push(call);
 }
 
+/** Whose limit a call does not fit, behind what this worker has set aside; others are asked for theirs. */
+function refuserIn({ spend, slices }: Draft, call: LedgerCall): Payer | undefined {
+  const first = refuserOf(call, spend);
+  const isFreed = first && slices.free(limitedScopes(call));
+  const refuser = isFreed ? refuserOf(call, spend) : first;
+  return refuser && slices.recalls(refuser, call) ? undefined : refuser;
+}
+
 function planSettle(draft: Draft, call: LedgerCall, told: Ended): void {
-  const { state, ops, flights, spend, unfolded } = draft;
+  const { state, ops, flights, spend, unfolded, slices } = draft;
   const { start, hold, windows, lookup } = call;
+  if (hold !== undefined) slices.store(call, 0);
   const before = lookup?.record;
   const ended = before ? withinLimits(call, { told, before, spend }) : told;
   const charged = amountsOf(before && { cost: chargedBy(before), sums: sumsOf(before.value) });
@@ -277,23 +320,37 @@ function refuserOf(call: LedgerCall, spend: Pick<SpendDraft, 'exceeds'>): Payer 
 }
 
 /**
- * Adds what this worker settled without a limit to the shared counters, and stores what the calls cost
- * so far that are followed.
+ * Adds what this worker settled without a limit to the shared counters, stores what the calls cost so far
+ * that are followed, and gives up slices that nobody uses.
  */
 export function planFold(
-  { counters, unfolded, followed }: LedgerState,
+  { counters, unfolded, followed, slices }: LedgerState,
   rows: readonly OwnRow[],
 ): Plan {
   const spend = counters.draft();
+  const sliced = new SliceDraft(slices, spend);
   const sent = followed.isDue ? followed.draft() : undefined;
   for (const { scope, day, amount } of rows) {
     spend.add(scope, windowsOfDay(day), { settled: amount, reserved: 0 });
   }
+  sliced.settleIdle(slices.idle());
+  const places = slices.idleWindows().map((window) => window.draft({}));
+  const ops = [
+    ...unfolded.deletions(rows),
+    ...sliced.ops(),
+    ...spend.ops(),
+    ...(sent?.ops ?? []),
+    ...places.flatMap((each) => each.ops),
+  ];
   return {
-    ops: [...unfolded.deletions(rows), ...spend.ops(), ...(sent?.ops ?? [])],
+    ops,
     jobs: [],
+    isEmpty: ops.length === 0,
+    recalled: [],
     keep(version) {
       sent?.keep();
+      sliced.keep(version);
+      for (const each of places) each.keep(version);
       spend.keep(version);
       unfolded.folded(rows);
     },

@@ -3,6 +3,7 @@ import type { Store } from '../../store/store.ts';
 import { FollowedCalls } from '../recovery/followed-calls.ts';
 import { PendingSpend } from '../spend/pending-spend.ts';
 import { createSpendCounters } from '../spend/spend-counters.ts';
+import { Slices } from '../slices/slices.ts';
 import type { LedgerState } from './ledger-plan.ts';
 import { CallSums } from '../sums/call-sums.ts';
 import { windowsOf } from '../spend/spend.ts';
@@ -13,10 +14,13 @@ export function createState({
   store,
   clock,
   worker,
+  slicing,
 }: {
   store: Store;
   clock: Clock;
   worker: string;
+  /** True while slices may be used. Default: there are none on the store. */
+  slicing?: (() => boolean) | undefined;
 }): LedgerState {
   let writers = 0;
   let flights = 0;
@@ -30,7 +34,14 @@ export function createState({
     sums: new CallSums(nextWriter, () => windowsOf(clock.now()).day),
     followed: new FollowedCalls(worker),
     takeovers: 0,
-    counters: createSpendCounters({ store, isOwn: unfolded.isOwn, own: unfolded.own, pending }),
+    slices: new Slices({ clock, worker, isOn: slicing ?? (() => false) }),
+    counters: createSpendCounters({
+      store,
+      isOwn: unfolded.isOwn,
+      own: unfolded.own,
+      pending,
+      slicer: slicing && worker,
+    }),
     nextFlight: () => ++flights,
   };
 }

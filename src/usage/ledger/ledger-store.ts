@@ -7,12 +7,15 @@ import { checkFunds } from '../spend/check-funds.ts';
 import { createCall, createPayersOf, endedWith } from './ledger-call.ts';
 import type { Job, LedgerCall } from './ledger-call.ts';
 import type { Scope } from './ledger-keys.ts';
+import type { LedgerState } from './ledger-plan.ts';
 import { createState } from './ledger-state.ts';
 import { LedgerWriter } from './ledger-writer.ts';
 import { Journal } from '../journal/journal.ts';
 import type { LedgerSync } from '../journal/journal.ts';
 import type { Estimate, Ledger, LedgerEntry, RequestOutcome, RequestStart } from './ledger.ts';
 import { toEndRow, withoutReserve } from '../requests/request-row.ts';
+import { Recall } from '../slices/recall.ts';
+import type { Slices } from '../slices/slices.ts';
 import type { ClaimLedger } from '../rates/claims.ts';
 import { DAY_MS, windowsOf } from '../spend/spend.ts';
 import type { Windows } from '../spend/spend.ts';
@@ -59,6 +62,8 @@ export interface StoreLedger extends Ledger {
   readonly claims: ClaimLedger;
   /** True when the store holds everything that began or ended before; false when it is known to fail. */
   fold(): Promise<boolean>;
+  /** Sets no money aside any more, so that a drain gives all of it up. */
+  close(): void;
   /** Somebody else changed these counters. */
   forget(scopes: readonly Scope[]): void;
   /** Begins anew with what the store says: others may have changed everything. */
@@ -90,7 +95,8 @@ export function createLedger(options: LedgerOptions): StoreLedger {
   const toWindows = createWindowsOf();
   const toFacts = createFactsOf();
   const toPayers = createPayersOf();
-  const state = createState(options);
+  const slicing = (): boolean => journal?.isOpen === true && !journal.isSole;
+  const state = createState({ ...options, slicing: options.journal && slicing });
   const settle = (call: LedgerCall, outcome: RequestOutcome): void => {
     if (call.ended !== undefined) return;
     const start = call.refusal ? withoutReserve(call.startRow) : call.startRow;
@@ -108,7 +114,9 @@ export function createLedger(options: LedgerOptions): StoreLedger {
     options.onLanded?.(call.start, NOT_SENT);
   };
   const ready = options.journal?.ready;
-  const writer = new LedgerWriter({ store, clock, state, report, onLanded, ready });
+  const calling = openRecall(options, state, () => writer.giveUp());
+  const recall = calling?.recall;
+  const writer = new LedgerWriter({ store, clock, state, report, onLanded, ready, recall });
   const journal = openJournal(options, writer);
 
   return {
@@ -125,8 +133,12 @@ export function createLedger(options: LedgerOptions): StoreLedger {
       return checkFunds(state.counters, principal, { at, windows: toWindows(at) });
     },
     drain: () => writer.drain(),
+    close() {
+      calling?.close();
+      state.slices.close();
+    },
     waiting: () => writer.waiting,
-    claims: createClaims(writer, journal),
+    claims: createClaims(writer, journal, state.slices),
     fold: () => writer.fold(),
     forget(scopes) {
       for (const scope of scopes) state.counters.forget(scope);
@@ -151,17 +163,22 @@ async function begunUnlessRefused(call: LedgerCall, kept: Promise<void>): Promis
   if (call.refusal) throw call.refusal;
 }
 
-function createClaims(writer: LedgerWriter, journal: Journal | undefined): ClaimLedger {
+function createClaims(
+  writer: LedgerWriter,
+  journal: Journal | undefined,
+  slices: Slices,
+): ClaimLedger {
   return {
+    slices,
     get isJournaling() {
       return journal?.isSole === true && writer.accepting;
     },
     get folded() {
       return writer.folded;
     },
-    add(window, { caller, at }) {
-      const number = journal?.claim(window.name, { caller, at }) ?? 0;
-      writer.addClaim(window, { caller, at, number });
+    add(window, { caller, at, slice }) {
+      const number = journal?.claim(window.name, { caller, at, slice }) ?? 0;
+      writer.addClaim(window, { caller, at, number, slice });
       return number;
     },
     ask(claim) {
@@ -215,6 +232,14 @@ class Entry implements LedgerEntry {
   settle(outcome: RequestOutcome): void {
     this.#parts.settle(this.#call, outcome);
   }
+}
+
+function openRecall(
+  { store, clock, journal, report = () => undefined }: LedgerOptions,
+  { slices }: LedgerState,
+  onRecall: () => void,
+): Recall | undefined {
+  return journal && new Recall({ store, clock, slices, onRecall, report });
 }
 
 function openJournal(

@@ -1,7 +1,15 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { FoldSchedule, MAX_UNFOLDED } from './fold-schedule.ts';
 import { JobQueue } from './job-queue.ts';
-import { createBatch, createDeferred, createJob, halvesOf, limitedScopes } from './ledger-call.ts';
+import { JournalSchedule } from './journal-schedule.ts';
+import {
+  createBatch,
+  createDeferred,
+  createJob,
+  halvesOf,
+  hasOpenClaims,
+  limitedScopes,
+} from './ledger-call.ts';
 import type { Batch, Deferred, Job, LedgerCall } from './ledger-call.ts';
 import type { Estimate } from './ledger.ts';
 import { isRefused, LedgerCommitter } from './ledger-committer.ts';
@@ -11,28 +19,17 @@ import type { PlannedWork } from './ledger-plan.ts';
 import { rejectBegins } from './reject-begins.ts';
 import { claimedAfter } from '../rates/claims.ts';
 import type { PendingClaim } from '../rates/pending-claim.ts';
-import type { Flight } from './flights.ts';
+import { ELSEWHERE } from './flights.ts';
 import type { Journal } from '../journal/journal.ts';
 
 /** Jobs that may wait; a store that falls behind so far takes no more requests. */
 const MAX_WAITING = 50_000;
 const HEAL_MS = 1_000;
 /**
- * Time that jobs stay in the journal alone, in ms: where this process reads for all, where others read the
- * store, and there behind {@link MANY}, whose commits would take a tenth of the CPU.
- */
-const JOURNAL_MS = { sole: 200, shared: 25, busy: 100 };
-/** Jobs of one fold that are those of a busy process. */
-const MANY = 32;
-/** Jobs in the journal alone that are enough. */
-const MAX_JOURNALED = 4_000;
-/**
  * Commits of claims by themselves after others were faster with the same window: calls that are planned with
  * them would be planned anew each time. Then they are tried together again.
  */
 const CLAIMS_APART = 16;
-/** Stands for the flight of a call that somebody else stored. */
-const ELSEWHERE: Flight = { key: ['flight'], open: Infinity };
 
 export interface LedgerWriterOptions extends LedgerCommitterOptions {
   readonly clock: Clock;
@@ -51,6 +48,7 @@ export class LedgerWriter {
   readonly #committer: LedgerCommitter;
   readonly #queue: JobQueue;
   readonly #folds: FoldSchedule;
+  readonly #journalFolds: JournalSchedule;
   readonly #drains: Deferred[] = [];
   #journal: Journal | undefined;
   #underWay: Batch | undefined;
@@ -61,16 +59,14 @@ export class LedgerWriter {
   #due = 0;
   /** Jobs that are not in the journal and not yet in the store. */
   #direct = 0;
-  #journaled = 0;
-  #isBusy = false;
   #claimsApart = 0;
-  #journalTimer = false;
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
     this.#committer = new LedgerCommitter(options);
     this.#queue = new JobQueue(options.clock, () => this.#start());
     this.#folds = new FoldSchedule({ ...options, onDue: () => void this.#run() });
+    this.#journalFolds = new JournalSchedule({ ...options, onDue: () => this.commitNow() });
   }
 
   /** Keeps jobs in a journal from now on, whenever it is open. */
@@ -125,7 +121,7 @@ export class LedgerWriter {
   /** Takes a claim whose line is in the journal. */
   addClaim: JobQueue['addClaim'] = (window, claim) => {
     this.#queue.addClaim(window, claim);
-    this.#scheduleJournal();
+    this.#journalFolds.plan(this.#journal);
   };
 
   /** Lets the next commit decide about a claim, with what else it holds. */
@@ -136,8 +132,11 @@ export class LedgerWriter {
 
   /** Commits jobs that the journal did not keep; the store decides about them anew. */
   takeBack(jobs: readonly Job[]): void {
-    for (const job of jobs)
-      if (job.isPending) removePending(this.#options.state, this.#addDirect(job));
+    const { state } = this.#options;
+    for (const job of jobs) {
+      state.slices.leave(job.call);
+      if (job.isPending) removePending(state, this.#addDirect(job));
+    }
     this.commitNow();
   }
 
@@ -151,6 +150,12 @@ export class LedgerWriter {
   follow(call: LedgerCall, soFar: () => Estimate): void {
     this.#options.state.followed.add(call, soFar);
     this.#folds.follow();
+  }
+
+  /** Gives up what slices hold that no call uses. */
+  giveUp(): void {
+    this.#folds.ask();
+    this.commitNow();
   }
 
   /** True when the store holds all that was pushed before, false when it is known to fail. */
@@ -185,41 +190,30 @@ export class LedgerWriter {
   /** Undefined for a job that the store has to take at once. */
   #keep(job: Job): Promise<void> | undefined {
     const { call, type } = job;
+    const { state } = this.#options;
     const journal = this.#journal;
     if (!journal?.isOpen) return undefined;
-    // Others have to see at once what a limit holds and gives back.
-    if (call.settled && !journal.isSole) return undefined;
-    if (type === 'begin' && !this.#decide(call)) return undefined;
+    if (call.settled && !journal.isSole) {
+      // Others have to see at once what a limit holds and gives back, but for what lies in slices.
+      if (!(type === 'begin' ? state.slices.take(call) : state.slices.takeEnd(call)))
+        return undefined;
+    } else if (type === 'begin' && !this.#decide(call)) return undefined;
     if (type === 'begin' && call.refusal) return Promise.resolve();
     journal.append(job);
-    addPending(this.#options.state, job);
+    addPending(state, job);
     const batch = this.#queue.add(job);
-    this.#journaled++;
-    this.#scheduleJournal();
+    this.#journalFolds.add(journal);
     return journal.keep(job, batch);
   }
 
   /** True when what is known here decides whether the call is let in. */
   #decide(call: LedgerCall): boolean {
-    // The store turns away what a rate does, and keeps nothing of it.
-    if (call.start.claims?.some(({ isOpen, isAccepted }) => isOpen || !isAccepted)) return false;
+    if (hasOpenClaims(call)) return false;
     if (!call.admitted) return true;
     if (!this.isJournaling) return false;
     if (!decideNow(this.#options.state, call)) return false;
     if (call.refusal) call.admitted.reject(call.refusal);
     return true;
-  }
-
-  #scheduleJournal(): void {
-    if (this.#journaled >= MAX_JOURNALED || this.#journal?.isFull === true) return this.commitNow();
-    if (this.#journalTimer) return;
-    this.#journalTimer = true;
-    const others = this.#isBusy ? JOURNAL_MS.busy : JOURNAL_MS.shared;
-    const ms = this.#journal?.isSole === true ? JOURNAL_MS.sole : others;
-    this.#options.clock.setTimeout(() => {
-      this.#journalTimer = false;
-      this.commitNow();
-    }, ms);
   }
 
   #start(): void {
@@ -234,8 +228,7 @@ export class LedgerWriter {
   async #run(): Promise<void> {
     if (this.#running) return;
     this.#running = true;
-    this.#isBusy = this.#journaled >= MANY;
-    this.#journaled = 0;
+    this.#journalFolds.begun();
     this.#journal?.rotate();
     while (this.#hasWork()) await this.#step();
     this.#running = false;
@@ -303,30 +296,35 @@ export class LedgerWriter {
   /** The part of a batch that the store does not hold, for somebody may have stored it from the journal. */
   #withoutStored(batch: Batch): PlannedWork {
     const { folded } = this.#committer;
+    const over: LedgerCall[] = [];
     const jobs = batch.jobs.filter(({ type, call, number }) => {
       const isStored = number > 0 && number <= folded;
       if (isStored && type === 'begin') call.flight ??= ELSEWHERE;
+      if (isStored && type === 'settle' && !call.done) over.push(call);
       return !isStored && !call.done;
     });
-    return { jobs, claims: claimedAfter(folded, batch.claims), asked: batch.asked };
+    return { jobs, claims: claimedAfter(folded, batch.claims), asked: batch.asked, over };
   }
 
   /** It waits no more. */
   #leave(job: Job): void {
-    removePending(this.#options.state, job);
+    const { state } = this.#options;
+    removePending(state, job);
+    // One that began may hold slices for its end already.
+    if (job.type === 'settle' || job.call.hold === undefined) state.slices.leave(job.call);
     if (job.isDirect) this.#direct--;
     job.call.batch = undefined;
   }
 
   async #fold(): Promise<void> {
     const { state } = this.#options;
-    const { unfolded } = state;
+    const { unfolded, slices } = state;
     this.#folds.begun();
     await this.#committer.commit({
       last: 0,
       ending: () => [],
-      scopes: () => unfolded.take(MAX_UNFOLDED).map(({ scope }) => scope),
-      windows: () => [],
+      scopes: () => [...unfolded.take(MAX_UNFOLDED), ...slices.idle()].map(({ scope }) => scope),
+      windows: () => slices.idleWindows(),
       plan: () => planFold(state, unfolded.take(MAX_UNFOLDED)),
     });
     this.#folds.plan(this.#drains.length > 0);

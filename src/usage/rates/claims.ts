@@ -2,6 +2,8 @@ import type { Key, Op, Version } from '../../store/store.ts';
 import type { Caller } from './limiter.ts';
 import type { PendingClaim } from './pending-claim.ts';
 import { countOne, noRequests } from './rate-shares.ts';
+import type { Scope } from '../ledger/ledger-keys.ts';
+import type { Slice, Slices } from '../slices/slices.ts';
 import type { RateCounts } from './rate-shares.ts';
 
 /** Request that was accepted under a cap. */
@@ -11,6 +13,8 @@ export interface Claim {
   readonly at: number;
   /** Number of its line in the journal. */
   readonly number: number;
+  /** Slice that its place was taken from. */
+  readonly slice?: Slice | undefined;
 }
 
 /** Requests accepted under one cap that the store does not know yet. */
@@ -20,6 +24,8 @@ export interface Claimed {
   readonly at: number;
   /** Number of the last line of them in the journal. Absent: they have none. */
   readonly last?: number;
+  /** Slices that their places were taken from, one for each. */
+  readonly slices: readonly Slice[];
 }
 
 /** Claims by the cap that they count under. */
@@ -34,7 +40,8 @@ export function claimedAfter(folded: number, claims: Claims): Map<ClaimWindow, C
     if (!last) continue;
     const counts = noRequests();
     for (const { caller } of rest) countOne(counts, caller);
-    found.set(window, { counts, at: last.at, last: last.number });
+    const slices = rest.flatMap(({ slice }) => slice ?? []);
+    found.set(window, { counts, at: last.at, last: last.number, slices });
   }
   return found;
 }
@@ -51,6 +58,8 @@ export interface ClaimedIn {
   readonly noted?: Claimed | undefined;
   /** Those that count once it is durable. */
   readonly taken?: Readonly<RateCounts> | undefined;
+  /** True: what this worker has set aside and not used is given up. */
+  readonly isFreed?: boolean;
 }
 
 /** A window whose claims are stored together with calls. */
@@ -58,8 +67,11 @@ export interface ClaimWindow {
   readonly name: Key;
   /** Claims that wait for the store to decide. */
   pending: number;
+  readonly scope: Scope;
   /** Requests that count now, as far as is known here. */
   count(): Readonly<RateCounts>;
+  /** Places that workers have set aside and not used. */
+  asideOf(who: 'own' | 'others'): number;
   /** Catches up with the store after `forget`. Rejects with `StoreError`. */
   load(): Promise<void>;
   /** Somebody else changed it. */
@@ -71,10 +83,12 @@ export interface ClaimWindow {
 export interface ClaimLedger {
   /** True as long as this process alone decides: its journal keeps claims. */
   readonly isJournaling: boolean;
+  /** Places that are set aside for this process. */
+  readonly slices: Slices;
   /** Number of the last line that the store is known to hold. */
   readonly folded: number;
   /** Keeps a claim that is decided; returns the number of its line. */
-  add(window: ClaimWindow, claim: Pick<Claim, 'caller' | 'at'>): number;
+  add(window: ClaimWindow, claim: Pick<Claim, 'caller' | 'at' | 'slice'>): number;
   /** Lets the store decide, in one commit with the calls that begin in this turn. Throws `persistence_failed`. */
   ask(claim: PendingClaim): void;
 }

@@ -81,25 +81,67 @@ export async function firstRefusal(
   }
 }
 
+/** Claims of a commit in one window. */
+export interface PlannedClaims {
+  /** Requests that count, and places that are set aside. */
+  readonly sum: RateCounts;
+  /** Requests that are accepted. */
+  readonly taken: RateCounts;
+  /** What this worker has set aside is needed. */
+  isFreed: boolean;
+  /** Others are to be asked first for what they have set aside. */
+  isRecalled: boolean;
+}
+
 /**
  * Decides about claims in the order in which they were made, beside what is known to count already; the
- * answers hold only if the commit succeeds. Gives what they take.
+ * answers hold only if the commit succeeds.
+ *
+ * @param mayRecall false where others have been asked and do not answer
  */
-export function planClaims(claims: readonly PendingClaim[]): Map<ClaimWindow, RateCounts> {
-  const sums = new Map<ClaimWindow, RateCounts>();
-  const taken = new Map<ClaimWindow, RateCounts>();
+export function planClaims(
+  claims: readonly PendingClaim[],
+  mayRecall: (window: ClaimWindow) => boolean,
+): Map<ClaimWindow, PlannedClaims> {
+  const plans = new Map<ClaimWindow, PlannedClaims>();
   for (const claim of claims) {
-    const { window, shares, caller, after } = claim;
-    const sum = sums.get(window) ?? { ...window.count() };
-    sums.set(window, sum);
-    claim.isAccepted = (!after || after.isAccepted) && hasRoom(shares, sum, caller);
-    if (!claim.isAccepted) continue;
+    const { window, caller, after } = claim;
+    const plan = plans.get(window) ?? begunPlan(window);
+    plans.set(window, plan);
+    claim.isAccepted = (!after || after.isAccepted) && findRoom(claim, plan);
+    if (!claim.isAccepted) {
+      const isLacking = (!after || after.isAccepted) && mayRecall(window);
+      plan.isRecalled ||= isLacking && fitsBeside(claim, plan, window.asideOf('others'));
+      continue;
+    }
     const one = noRequests();
     countOne(one, caller);
-    addCounts(sum, one);
-    const own = taken.get(window);
-    if (own) addCounts(own, one);
-    else taken.set(window, one);
+    addCounts(plan.sum, one);
+    addCounts(plan.taken, one);
   }
-  return taken;
+  return plans;
+}
+
+function begunPlan(window: ClaimWindow): PlannedClaims {
+  const sum = { ...window.count() };
+  sum.all += window.asideOf('own') + window.asideOf('others');
+  return { sum, taken: noRequests(), isFreed: false, isRecalled: false };
+}
+
+function findRoom({ window, shares, caller }: PendingClaim, plan: PlannedClaims): boolean {
+  if (hasRoom(shares, plan.sum, caller)) return true;
+  const own = window.asideOf('own');
+  if (plan.isFreed || own === 0) return false;
+  plan.isFreed = true;
+  plan.sum.all -= own;
+  return hasRoom(shares, plan.sum, caller);
+}
+
+/** True for a claim that only lacks what others have set aside. */
+function fitsBeside(
+  { shares, caller }: PendingClaim,
+  { sum }: PlannedClaims,
+  aside: number,
+): boolean {
+  return aside > 0 && hasRoom(shares, { ...sum, all: sum.all - aside }, caller);
 }

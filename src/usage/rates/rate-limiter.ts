@@ -36,7 +36,7 @@ export function createRateLimiter({
   ledger,
 }: RateLimiterOptions): StoreRateLimiter {
   const { look, close } = createStepWatch(clock);
-  const parts = { store, look, folded: () => ledger.folded };
+  const parts = { store, look, folded: () => ledger.folded, slices: ledger.slices };
   const platform = new RateWindow({ ...parts, name: ['rpm', 'platform'] });
   const keys = new Map<string, RateWindow>();
 

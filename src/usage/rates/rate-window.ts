@@ -1,8 +1,12 @@
 import type { Entry, Key, Op, Store, Version } from '../../store/store.ts';
+import { rateScope } from '../ledger/ledger-keys.ts';
+import type { Scope } from '../ledger/ledger-keys.ts';
+import type { Slice, Slices } from '../slices/slices.ts';
 import type { ClaimDraft, ClaimedIn, ClaimLedger, ClaimWindow } from './claims.ts';
 import type { Caller } from './limiter.ts';
 import { PendingClaim } from './pending-claim.ts';
 import type { PendingClaimOptions } from './pending-claim.ts';
+import { RatePlaces } from './rate-places.ts';
 import { addCounts, countOne, hasRoom, noRequests, subtractCounts } from './rate-shares.ts';
 import type { RateCounts, RateShares } from './rate-shares.ts';
 import type { Moment } from './step-watch.ts';
@@ -10,7 +14,7 @@ import type { Moment } from './step-watch.ts';
 const WINDOW_MS = 60_000;
 const ENTRY_TTL_MS = WINDOW_MS;
 /** The head numbers the entries, so it outlasts them all. */
-const HEAD_TTL_MS = 10 * WINDOW_MS;
+export const HEAD_TTL_MS = 10 * WINDOW_MS;
 const PAGE = 10_000;
 /** Entries that count no more and are let go of at once. */
 const MAX_PAST = 10_000;
@@ -46,6 +50,7 @@ export class RateWindow implements ClaimWindow {
   readonly #store: Store;
   readonly #look: () => Moment;
   readonly #folded: () => number;
+  readonly #places: RatePlaces | undefined;
   pending = 0;
   /** Requests that count, oldest first; other processes can only have added to it. */
   #accepted: Accepted[] = [];
@@ -68,11 +73,23 @@ export class RateWindow implements ClaimWindow {
     name: Key;
     /** Number of the last line of the journal that the store is known to hold. Default: there is no journal. */
     folded?: () => number;
+    /** Default: nothing is set aside for anybody. */
+    slices?: Slices;
   }) {
     this.#store = options.store;
     this.#look = options.look;
     this.name = options.name;
     this.#folded = options.folded ?? (() => 0);
+    const { slices } = options;
+    this.#places = slices && new RatePlaces({ slices, window: this });
+  }
+
+  get scope(): Scope {
+    return rateScope(this.name);
+  }
+
+  asideOf(who: 'own' | 'others'): number {
+    return this.#places?.[who] ?? 0;
   }
 
   /** Nothing counts and nobody waits. */
@@ -89,6 +106,12 @@ export class RateWindow implements ClaimWindow {
   claim(asked: Omit<PendingClaimOptions, 'window'>, ledger: ClaimLedger): boolean | PendingClaim {
     const { shares, caller, after } = asked;
     if (!hasRoom(shares, this.count(), caller)) return false;
+    this.#places?.fit(shares);
+    const slice = after || caller !== 'client' ? undefined : this.#places?.take();
+    if (slice) {
+      this.#note(caller, ledger, slice);
+      return true;
+    }
     if (ledger.isJournaling && this.#known && this.pending === 0 && !after) {
       this.#note(caller, ledger);
       return true;
@@ -112,7 +135,7 @@ export class RateWindow implements ClaimWindow {
     this.#known = false;
   }
 
-  draft({ noted, taken }: ClaimedIn): ClaimDraft {
+  draft({ noted, taken, isFreed }: ClaimedIn): ClaimDraft {
     const head = this.#head;
     const rows: Op[] = [];
     let total = head?.value ?? 0;
@@ -122,12 +145,15 @@ export class RateWindow implements ClaimWindow {
       rows.push(this.#rowOf({ total, at, counts }));
     }
     const condition = head ? { ifVersion: head.version } : { ifAbsent: true as const };
+    const places = this.#places?.draft({ noted, taken, isFreed });
     return {
       ops: [
         { type: 'put', key: this.name, value: total, ttlMs: HEAD_TTL_MS, ...condition },
         ...rows,
+        ...(places?.ops ?? []),
       ],
       keep: (version) => {
+        places?.keep(version);
         const last = noted?.last ?? 0;
         this.#noted = this.#noted.filter(({ number }) => number > last);
         if (this.#head === head) {
@@ -143,19 +169,19 @@ export class RateWindow implements ClaimWindow {
   }
 
   /** Accepts a request that only the journal knows of until it is folded. */
-  #note(caller: Caller, ledger: ClaimLedger): void {
+  #note(caller: Caller, ledger: ClaimLedger, slice?: Slice): void {
     const { elapsed, wall } = this.#look();
     const at = Math.ceil(elapsed);
     const last = this.#accepted.at(-1);
     const counts = noRequests();
     countOne(counts, caller);
-    this.#noted.push({ at, counts, number: ledger.add(this, { caller, at: wall }) });
+    this.#noted.push({ at, counts, number: ledger.add(this, { caller, at: wall, slice }) });
     if (last?.at === at) {
       addCounts(last.counts, counts);
       addCounts(this.#inWindow, counts);
     } else this.#add({ at, counts: { ...counts } });
     // Nobody else can have changed the head.
-    this.#seen = elapsed;
+    if (!slice) this.#seen = elapsed;
   }
 
   /** `at`: default now. */
@@ -198,6 +224,7 @@ export class RateWindow implements ClaimWindow {
       if (page.length < PAGE) break;
       after = page.at(-1)?.key.slice();
     }
+    await this.#places?.load(this.#store);
     const moment = this.#look();
     for (const { key, value } of rows) {
       const total = Number(key.at(-1));

@@ -1,13 +1,22 @@
 import type { Entry, Op, Store, Version } from '../../store/store.ts';
-import { scopeName, spendKey, toScope, unfoldedPrefix } from '../ledger/ledger-keys.ts';
+import {
+  scopeName,
+  slicePrefix,
+  spendKey,
+  toScope,
+  unfoldedPrefix,
+} from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
 import type { SpendLimits } from '../principal.ts';
+import { workerOf } from '../slices/slice-rows.ts';
+import type { SliceRow } from '../slices/slice-rows.ts';
 import type { PendingSpend } from './pending-spend.ts';
 import { putCounter } from './put-counter.ts';
 import {
   addSpend,
   exceedsLimit,
   isSpent,
+  leftOf,
   spendIn,
   windowsOfDay,
   withoutPastWindows,
@@ -17,6 +26,7 @@ import type { Spend, SpendCall, SpendOf, SpendRecord, Windows } from './spend.ts
 /** Scopes remembered between commits; more are read again. */
 const MAX_KNOWN = 10_000;
 const MAX_UNFOLDED = 10_000;
+const MAX_SLICES = 1_000;
 
 interface Counter {
   /** Undefined: the store has no record yet. */
@@ -26,6 +36,8 @@ interface Counter {
    * Spending that other workers have settled but not yet folded into the record, when it was read.
    */
   readonly elsewhere: SpendRecord;
+  /** Amount, reserved in the record, that other workers have set aside, when it was read. */
+  readonly sliced: number;
 }
 
 /** Changes of one commit to the counters; nothing counts until `keep`. */
@@ -33,6 +45,12 @@ export interface SpendDraft {
   /** Tells whether the call must be refused; the answer holds only if the commit succeeds. */
   exceeds(scope: Scope, limits: SpendLimits, call: SpendCall): boolean;
   add(scope: Scope, windows: Windows, change: Readonly<Spend>): void;
+  /** Amount that neither is spent nor reserved. */
+  left(scope: Scope, limits: SpendLimits, windows: Windows): number;
+  /** Amount that is not spent, reserved or not. */
+  unspent(scope: Scope, limits: SpendLimits, windows: Windows): number;
+  /** Amount that is reserved for slices of other workers. */
+  sliced(scope: Scope): number;
   /** A conditional put per changed counter, and a check per counter that was only looked at. */
   ops(): Op[];
   keep(version: Version): void;
@@ -66,6 +84,8 @@ interface SpendCountersOptions {
   readonly own: OwnSpend;
   /** Amounts that count beside the stored ones. */
   readonly pending: PendingSpend;
+  /** Worker whose slices are its own. Default: there are no slices on the store. */
+  readonly slicer?: string | undefined;
 }
 
 export function createSpendCounters(options: SpendCountersOptions): SpendCounters {
@@ -132,13 +152,22 @@ function withPending(spent: SpendOf, pending: SpendRecord | undefined): SpendOf 
  * The counter before the unfolded rows: whoever folds a row in between changes the counter's version,
  * so that a commit on what was read here fails.
  */
-async function readCounter({ store, isOwn }: SpendCountersOptions, scope: Scope): Promise<Counter> {
+async function readCounter(options: SpendCountersOptions, scope: Scope): Promise<Counter> {
+  const { store, isOwn, slicer } = options;
   const entry = await store.get<SpendRecord>(spendKey(scope));
   const elsewhere: SpendRecord = {};
   for (const { day, writer, amount } of await listUnfolded(store, scope)) {
     if (!isOwn(writer)) addSpend(elsewhere, windowsOfDay(day), { settled: amount, reserved: 0 });
   }
-  return { version: entry?.version, record: entry?.value ?? {}, elsewhere };
+  const sliced = slicer === undefined ? 0 : await slicedElsewhere(store, scope, slicer);
+  return { version: entry?.version, record: entry?.value ?? {}, elsewhere, sliced };
+}
+
+/** Consistent with the counter's version, which every change of a slice changes. */
+async function slicedElsewhere(store: Store, scope: Scope, worker: string): Promise<number> {
+  const rows = await store.list<SliceRow>({ prefix: slicePrefix(scope), limit: MAX_SLICES });
+  const others = rows.filter((row) => workerOf(row) !== worker);
+  return others.reduce((sum, { value: [amount] }) => sum + amount, 0);
 }
 
 function spendOf(
@@ -206,12 +235,22 @@ function createDraft(known: Map<string, Counter>, own: OwnSpend): SpendDraft {
     return found;
   };
 
+  const spentIn = (scope: Scope): SpendOf => {
+    const { counter, record } = touch(scope);
+    return spendOf(counter, record ?? counter.record, own(scope));
+  };
+
   return {
     exceeds(scope, limits, call) {
-      const { counter, record } = touch(scope);
-      const spent = spendOf(counter, record ?? counter.record, own(scope));
+      const spent = spentIn(scope);
       return isSpent(limits, call.windows, spent) || exceedsLimit(limits, call, spent);
     },
+    left: (scope, limits, windows) => leftOf(limits, windows, spentIn(scope)),
+    unspent(scope, limits, windows) {
+      const spent = spentIn(scope);
+      return leftOf(limits, windows, (window) => ({ ...spent(window), reserved: 0 }));
+    },
+    sliced: (scope) => touch(scope).counter.sliced,
     add(scope, windows, change) {
       const found = touch(scope);
       found.record ??= structuredClone(found.counter.record);
@@ -221,10 +260,10 @@ function createDraft(known: Map<string, Counter>, own: OwnSpend): SpendDraft {
     keep(version) {
       for (const [name, { counter, record }] of touched) {
         if (!record) continue;
-        const { elsewhere } = counter;
+        const { elsewhere, sliced } = counter;
         // The news is late: others could have changed it.
         if (known.get(name) !== counter) known.delete(name);
-        else known.set(name, { version, record: withoutPastWindows(record), elsewhere });
+        else known.set(name, { version, record: withoutPastWindows(record), elsewhere, sliced });
       }
       if (known.size > MAX_KNOWN) known.clear();
     },

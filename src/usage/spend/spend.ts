@@ -67,6 +67,17 @@ export function exceedsLimit(limits: SpendLimits, call: SpendCall, spendOf: Spen
   });
 }
 
+/** Amount left in the window that has least of it, with all open calls at their bound. */
+export function leftOf(limits: SpendLimits, windows: Windows, spendOf: SpendOf): number {
+  let least = Infinity;
+  someWindow(limits, windows, (window, limit) => {
+    const { settled, reserved } = spendOf(window);
+    least = Math.min(least, limit - settled - reserved);
+    return false;
+  });
+  return least;
+}
+
 export interface SpendCall {
   readonly windows: Windows;
   /** The most that it can cost. */

@@ -6,10 +6,20 @@ import type { DatabaseServer } from '../../store/support/database-server.ts';
 import { newDirectory, startGateway } from '../../support/gateway.ts';
 import type { Answer, TestGateway } from '../../support/gateway.ts';
 
-const DATABASES = [
-  { driver: 'redis', program: findProgram('redis-server'), start: startRedis },
-  { driver: 'postgres', program: findProgram('postgres'), start: startPostgres },
+interface Shared {
+  readonly driver: string;
+  /** Gateways of two workers each. */
+  readonly nodes: number;
+  readonly program?: string | undefined;
+  readonly start?: (program: string) => Promise<DatabaseServer>;
+}
+
+const DATABASES: Shared[] = [
+  { driver: 'redis', nodes: 2, program: findProgram('redis-server'), start: startRedis },
+  { driver: 'postgres', nodes: 2, program: findProgram('postgres'), start: startPostgres },
 ].filter(({ program }) => program !== undefined);
+/** One host has it, whose workers set slices aside. */
+const EMBEDDED: Shared = { driver: 'lmdb', nodes: 1 };
 
 const PRICE = 0.01;
 const RPM = 100;
@@ -17,16 +27,17 @@ const REQUESTS = 1_000;
 /** Calls that the spending limit lets through. */
 const MOST = 60;
 
-describe.each(DATABASES)('two nodes of two workers on $driver', ({ driver, program, start }) => {
-  let server: DatabaseServer;
+describe.each([EMBEDDED, ...DATABASES])('$nodes nodes of two workers on $driver', (shared) => {
+  const { driver, program = '', start } = shared;
+  let server: DatabaseServer | undefined;
   let directory: string;
   let nodes: TestGateway[] = [];
 
   beforeAll(async () => {
-    server = await start(program!);
+    server = await start?.(program);
     directory = await newDirectory();
     const config = {
-      server: { store: { driver, options: { url: server.url } } },
+      server: { store: { driver, ...(server && { options: { url: server.url } }) } },
       providers: [{ name: 'mock', type: 'mock' }],
       models: [
         { name: 'acme/echo', routes: [{ provider: 'mock', pricing: { per_call: String(PRICE) } }] },
@@ -35,7 +46,7 @@ describe.each(DATABASES)('two nodes of two workers on $driver', ({ driver, progr
     const open = () => startGateway(config, { binary: true, directory, args: ['--workers', '2'] });
     // The first one makes the keys.
     nodes = [await open()];
-    nodes.push(await open());
+    for (let node = 1; node < shared.nodes; node++) nodes.push(await open());
   });
   afterAll(async () => {
     await Promise.all(nodes.map((node) => node.stop()));
@@ -55,7 +66,7 @@ describe.each(DATABASES)('two nodes of two workers on $driver', ({ driver, progr
 
   async function newKey(limits: object): Promise<string> {
     const { status, body } = await nodeOf(0).admin('POST', '/admin/v1/keys', {
-      name: `limited ${Object.keys(limits).join(' ')}`,
+      name: `limited ${JSON.stringify(limits)}`,
       ...limits,
     });
     expect(status).toBe(201);
@@ -65,6 +76,7 @@ describe.each(DATABASES)('two nodes of two workers on $driver', ({ driver, progr
   it(
     verifies(
       'limits.rpm.exact-across-workers',
+      'limits.slices.exact-rpm',
       'accept exactly 100 of 1,000 requests at once under rpm 100',
     ),
     async () => {
@@ -91,5 +103,31 @@ describe.each(DATABASES)('two nodes of two workers on $driver', ({ driver, progr
       // Bounds are what calls cost, so that nothing that is left is out of reach.
       expect([count(200), count(402)]).toEqual([MOST, 3 * MOST]);
     },
+  );
+
+  it(
+    verifies(
+      'limits.slices.exact-money',
+      'limits.slices.exact-rpm',
+      'let in as many as a rate and a limit do, of calls that come one after another',
+    ),
+    async () => {
+      const calls = 400;
+      const rated = await newKey({ rpm_cap: calls });
+      const limited = await newKey({ spending_limit: { lifetime: calls * PRICE } });
+      for (const [key, refusal] of [
+        [rated, 429],
+        [limited, 402],
+      ] as const) {
+        const statuses: number[] = [];
+        const ask = async (client: number): Promise<void> => {
+          for (let i = 0; i < 60; i++) statuses.push((await chat(client, key)).status);
+        };
+        await Promise.all(Array.from({ length: 8 }, async (_, client) => ask(client)));
+        const count = (status: number) => statuses.filter((one) => one === status).length;
+        expect([count(200), count(refusal)]).toEqual([calls, 80]);
+      }
+    },
+    60_000,
   );
 });

@@ -1,0 +1,107 @@
+import type { Store } from '../../store/store.ts';
+import { slicePrefix } from '../ledger/ledger-keys.ts';
+import { fitted, noteStored, opsOf, roomFor } from '../slices/fit-slice.ts';
+import { workerOf } from '../slices/slice-rows.ts';
+import type { SliceRow } from '../slices/slice-rows.ts';
+import type { Slice, Slices } from '../slices/slices.ts';
+import { windowsOfDay } from '../spend/spend.ts';
+import type { ClaimDraft, ClaimedIn, ClaimWindow } from './claims.ts';
+import type { RateShares } from './rate-shares.ts';
+
+export interface RatePlacesOptions {
+  readonly slices: Slices;
+  readonly window: ClaimWindow;
+}
+
+const MAX_SLICES = 1_000;
+/** Places belong to no day: whoever holds them gives them up within seconds. */
+const DAY = '';
+
+/** Places of a rate that workers have set aside: each counts as taken until it is used or given up. */
+export class RatePlaces {
+  readonly #slices: Slices;
+  readonly #window: ClaimWindow;
+  /** Places of other workers, when they were last read. */
+  #others = 0;
+  #shares: RateShares | undefined;
+
+  constructor({ slices, window }: RatePlacesOptions) {
+    this.#slices = slices;
+    this.#window = window;
+  }
+
+  get others(): number {
+    return this.#others;
+  }
+
+  get own(): number {
+    const slice = this.#slices.of(this.#window.scope);
+    return slice ? Math.max(0, slice.amount - slice.used) : 0;
+  }
+
+  /** Notes how the cap is divided, by which slices are measured. */
+  fit(shares: RateShares): void {
+    this.#shares = shares;
+  }
+
+  /** Takes a place that is set aside; undefined where there is none. */
+  take(): Slice | undefined {
+    return this.#slices.takePlace(this.#window.scope);
+  }
+
+  /** Part of a commit that stores what was claimed; nothing counts until `keep`. */
+  draft({ noted, taken, isFreed }: ClaimedIn): ClaimDraft {
+    const { scope } = this.#window;
+    const known = this.#slices.of(scope);
+    const slice = known ?? this.#empty();
+    const stored = noted?.slices.filter((one) => one === slice).length ?? 0;
+    const used = slice.used - stored;
+    const kept = isFreed ? used : Math.max(used, slice.amount - stored);
+    const amount = this.#fitted({ ...slice, amount: kept, used }, taken?.all ?? 0);
+    slice.planned = { amount, used: stored };
+    return {
+      ops: opsOf(slice, amount, this.#slices.worker),
+      keep: (version) => {
+        this.#slices.note(scope, taken?.all ?? 0);
+        if (known === undefined && amount === 0) return;
+        noteStored(slice, amount, version);
+        slice.used -= stored;
+        this.#slices.enter(slice);
+      },
+    };
+  }
+
+  /** Reads what others have set aside. Rejects with `StoreError`. */
+  async load(store: Pick<Store, 'list'>): Promise<void> {
+    const prefix = slicePrefix(this.#window.scope);
+    const rows = await store.list<SliceRow>({ prefix, limit: MAX_SLICES });
+    const others = rows.filter((row) => workerOf(row) !== this.#slices.worker);
+    this.#others = others.reduce((sum, { value: [amount] }) => sum + amount, 0);
+  }
+
+  /** Amount that a slice is to have behind a commit that accepts so many requests besides. */
+  #fitted(slice: Slice, taken: number): number {
+    const shares = this.#slices.isUseful(slice) ? this.#shares : undefined;
+    return fitted(slice, shares ? roomFor(slice.bound, this.#left(shares, taken)) : 0);
+  }
+
+  /** Places that are neither taken nor set aside by others. */
+  #left({ others }: RateShares, taken: number): number {
+    return others - this.#window.count().all - this.#others - taken;
+  }
+
+  #empty(): Slice {
+    return {
+      scope: this.#window.scope,
+      limits: undefined,
+      windows: windowsOfDay(DAY),
+      amount: 0,
+      version: undefined,
+      used: 0,
+      bound: 1,
+      usedAt: this.#slices.now(),
+      planned: undefined,
+      window: this.#window,
+    };
+  }
+}
