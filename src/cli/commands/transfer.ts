@@ -103,7 +103,8 @@ function readPattern(word: string): Pattern {
 }
 
 /** Nothing moves when something cannot. */
-function refuse({ refused, unused, isEmpty, namespaces }: Transfer, words: Words): void {
+function refuse(planned: Transfer, words: Words): void {
+  const { refused, unused, isEmpty, isFromUnknown, to, namespaces } = planned;
   if (unused.length > 0) {
     const names = unused.map(({ word }) => oneLine(word)).join(', ');
     throw new CliError({
@@ -122,6 +123,15 @@ function refuse({ refused, unused, isEmpty, namespaces }: Transfer, words: Words
       message: `nothing was moved: ${names.join('; ')}`,
       hint: 'leave it out, or let its namespace apply first; `gateway adopt` takes what nobody manages',
       exit: 'conflict',
+    });
+  }
+  if (isFromUnknown) {
+    const others = namespaces.filter((name) => name !== to);
+    throw new CliError({
+      code: 'not_found',
+      status: 404,
+      message: `there is no namespace ${words.from}`,
+      hint: [suggest(words.from ?? '', others), LISTING].filter(Boolean).join('; '),
     });
   }
   if (isEmpty) {

@@ -34,6 +34,8 @@ export interface Transfer {
   readonly unused: readonly Pattern[];
   /** True where a namespace that is renamed has nothing, and the new name does not have it either. */
   readonly isEmpty: boolean;
+  /** True where `from` is told beside single objects, and no namespace is known by that name. */
+  readonly isFromUnknown: boolean;
   /** Namespaces that own objects. */
   readonly namespaces: readonly string[];
 }
@@ -59,6 +61,7 @@ export function planTransfer(options: TransferOptions): Transfer {
   const staying = chosen.filter(({ namespace }) => namespace === to);
   const entries = entriesFor([...moving, ...staying], options);
   const already = (renamed === undefined ? chosen : all).filter((one) => one.namespace === to);
+  const namespaces = [...new Set(all.flatMap(({ namespace }) => namespace ?? []))].sort();
   return {
     to,
     renamed,
@@ -78,7 +81,13 @@ export function planTransfer(options: TransferOptions): Transfer {
       renamed !== undefined &&
       entries.length + already.length === 0 &&
       (former !== undefined || !inventoryOf(to, options)),
-    namespaces: [...new Set(all.flatMap(({ namespace }) => namespace ?? []))].sort(),
+    // One that gave everything away keeps its inventory, so the same transfer may be repeated.
+    isFromUnknown:
+      only !== undefined &&
+      from !== undefined &&
+      !namespaces.includes(from) &&
+      !inventoryOf(from, options),
+    namespaces,
   };
 }
 

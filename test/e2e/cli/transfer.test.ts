@@ -329,6 +329,12 @@ describe('objects that are transferred', () => {
         objects: [{ kind: 'model', identity: 't/two', from: 'a' }],
         already: 1,
       });
+      expect((await cli(...wide)).json().data).toMatchObject({ objects: [], already: 2 });
+      const typo = await cli(...wide.map((word) => (word === 'a' ? 'aa' : word)));
+      expect([typo.code, typo.stdout]).toEqual([
+        1,
+        expect.stringMatching(/there is no namespace aa[\s\S]*did you mean a\?/),
+      ]);
     },
   );
 
