@@ -171,10 +171,17 @@ export class SoleWorker {
   async #stepBack(): Promise<void> {
     const { store, worker, onEnd } = this.#options;
     const row = await store.get<SoleRow>(SOLE);
-    if (row?.value.worker !== worker || row.value.isAsked !== true) return;
+    if (row?.value.worker !== worker) return this.#lose();
+    if (row.value.isAsked !== true) return;
     this.#isOwner = false;
     while (!this.#isClosed && !(await onEnd())) await this.#wait(LOOK_MS);
     await this.#put(row, { worker: null });
+  }
+
+  /** Agrees with the others anew, who took this worker for dead: their clock may have been set forward. */
+  #lose(): void {
+    if (this.#isOwner) this.#lapses = -1;
+    this.#isOwner = false;
   }
 
   async #put(row: Entry<SoleRow> | undefined, value: SoleRow): Promise<boolean> {

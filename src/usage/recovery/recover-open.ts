@@ -13,6 +13,7 @@ import type { SentRow } from './followed-calls.ts';
 import {
   fenceKey,
   FLIGHT,
+  leaseKey,
   rateName,
   ROSTER,
   SENT,
@@ -56,19 +57,20 @@ export async function recoverOpen({
 }: RecoverOptions): Promise<Closed> {
   const roster = await store.list<RosterRow>({ prefix: ROSTER, limit: MAX_WORKERS });
   const alive = await aliveWorkers(store);
-  const absent = roster.filter(
-    ({ key, value }) => !alive.has(String(key[1])) || (value?.place && isGone(value.place)),
-  );
+  const isEnded = ({ value }: Entry<RosterRow>): boolean =>
+    value?.place !== undefined && isGone(value.place);
+  const absent = roster.filter((entry) => !alive.has(String(entry.key[1])) || isEnded(entry));
   const recovered = { interrupted: 0, charged: 0 };
   if (absent.length === 0) return recovered;
   // From here on nothing of theirs is accepted any more, should one of them only have been asleep.
   const dead = new Map<string, Op>();
-  for (const { key } of absent) {
-    const worker = String(key[1]);
-    const fence = await fenceOff(store, worker);
+  for (const entry of absent) {
+    const worker = String(entry.key[1]);
+    const mayBeAlive = !isEnded(entry);
+    const fence = await fenceOff(store, worker, mayBeAlive);
     const isStored = fence && (await foldJournal({ store, clock, worker }));
     // The journal moved it on.
-    const last = isStored === true ? await fenceOff(store, worker) : undefined;
+    const last = isStored === true ? await fenceOff(store, worker, mayBeAlive) : undefined;
     if (last) dead.set(worker, last);
   }
   for (const [worker, fence] of dead) {
@@ -92,10 +94,16 @@ export async function recoverOpen({
 
 /**
  * Gives what holds for as long as the worker does not wake, which its next commit tells: every change on
- * its behalf depends on it. Undefined when it did.
+ * its behalf depends on it. Undefined when it did, or when one that may be alive has renewed its lease since.
  */
-async function fenceOff(store: Store, worker: string): Promise<Op | undefined> {
+async function fenceOff(
+  store: Store,
+  worker: string,
+  mayBeAlive: boolean,
+): Promise<Op | undefined> {
   const key = fenceKey(worker);
+  const lease = leaseKey(worker);
+  const conditions: Op[] = mayBeAlive ? [{ type: 'check', key: lease, ifAbsent: true }] : [];
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const entry = await store.get<FenceRow>(key);
     if (entry?.value.dead) return { type: 'check', key, ifVersion: entry.version };
@@ -107,8 +115,9 @@ async function fenceOff(store: Store, worker: string): Promise<Op | undefined> {
     };
     const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
     const put: Op = { type: 'put', key, value, ttlMs: FENCE_TTL_MS, ...condition };
-    const result = await store.commit([put]);
+    const result = await store.commit([put, ...conditions]);
     if (result.ok) return { type: 'check', key, ifVersion: result.version };
+    if (result.conflict[0] === lease[0]) return undefined;
   }
   return undefined;
 }

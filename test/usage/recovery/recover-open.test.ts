@@ -79,6 +79,20 @@ describe('recovering after a worker that died', () => {
     },
   );
 
+  it('leaves alone who renews its lease after it was missed', async () => {
+    const { store, open, pass, spend, start } = await setUp();
+    const slow = await open('slow');
+    await slow.ledger.begin(start({ principal: limited, bound: 700 })).admitted;
+    slow.sleep();
+    await pass(16_000);
+    slow.wake();
+    const others = createFaultyStore(store);
+    others.interfere = () => slow.lease.renew();
+    expect(await recoverOpen({ store: others })).toEqual(NOTHING);
+    expect(await spend()).toEqual({ settled: 0, reserved: 700 });
+    expect(await store.get(['fence', 'slow'])).not.toMatchObject({ value: { dead: true } });
+  });
+
   it('marks the records of calls that had no reservation', async () => {
     const { store, open, pass, recover, start } = await setUp();
     const dead = await open('dead');
