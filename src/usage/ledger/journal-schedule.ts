@@ -50,7 +50,7 @@ export class JournalSchedule {
     );
   }
 
-  /** What was kept so far is being stored. */
+  /** Starts the count anew: a commit takes what was kept so far. */
   begun(): void {
     this.#isBusy = this.#count >= MANY;
     this.#count = 0;

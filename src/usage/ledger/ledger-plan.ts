@@ -206,7 +206,7 @@ function planBegin(draft: Draft, { call, isPending }: Job): void {
   held.push(call);
 }
 
-/** Whose limit a call does not fit, behind what this worker has set aside; others are asked for theirs. */
+/** Payer whose limit a call does not fit, behind what this worker has set aside; others are asked for theirs. */
 function refuserIn({ spend, slices }: Draft, call: LedgerCall): Payer | undefined {
   const first = refuserOf(call, spend);
   const isFreed = first && slices.free(limitedScopes(call));

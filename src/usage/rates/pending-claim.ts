@@ -87,7 +87,7 @@ export interface PlannedClaims {
   readonly sum: RateCounts;
   /** Requests that are accepted. */
   readonly taken: RateCounts;
-  /** What this worker has set aside is needed. */
+  /** Gives up what this worker has set aside. */
   isFreed: boolean;
   /** Others are to be asked first for what they have set aside. */
   isRecalled: boolean;

@@ -1,8 +1,6 @@
 import type { Store } from '../../store/store.ts';
-import { slicePrefix } from '../ledger/ledger-keys.ts';
 import { fitted, noteStored, opsOf, roomFor } from '../slices/fit-slice.ts';
-import { workerOf } from '../slices/slice-rows.ts';
-import type { SliceRow } from '../slices/slice-rows.ts';
+import { slicedElsewhere } from '../slices/slice-rows.ts';
 import type { Slice, Slices } from '../slices/slices.ts';
 import { windowsOfDay } from '../spend/spend.ts';
 import type { ClaimDraft, ClaimedIn, ClaimWindow } from './claims.ts';
@@ -13,7 +11,6 @@ export interface RatePlacesOptions {
   readonly window: ClaimWindow;
 }
 
-const MAX_SLICES = 1_000;
 /** Places belong to no day: whoever holds them gives them up within seconds. */
 const DAY = '';
 
@@ -73,10 +70,7 @@ export class RatePlaces {
 
   /** Reads what others have set aside. Rejects with `StoreError`. */
   async load(store: Pick<Store, 'list'>): Promise<void> {
-    const prefix = slicePrefix(this.#window.scope);
-    const rows = await store.list<SliceRow>({ prefix, limit: MAX_SLICES });
-    const others = rows.filter((row) => workerOf(row) !== this.#slices.worker);
-    this.#others = others.reduce((sum, { value: [amount] }) => sum + amount, 0);
+    this.#others = await slicedElsewhere(store, this.#window.scope, this.#slices.worker);
   }
 
   /** Amount that a slice is to have behind a commit that accepts so many requests besides. */

@@ -8,7 +8,7 @@ const PART = 1 / 16;
 /** Calls that a slice is for, and the least for which one is worth it. */
 const CALLS = { most: 256, least: 4 };
 
-/** What a slice has and what of it is in use. */
+/** Amount of a slice and the part of it that is in use. */
 interface Filling {
   readonly amount: number;
   readonly used: number;

@@ -1,9 +1,9 @@
 import type { Clock } from '../../core/time/clock.ts';
 import type { Op, Store } from '../../store/store.ts';
-import { RECALL, recallKey, slicePrefix, toScope } from '../ledger/ledger-keys.ts';
+import { RECALL, recallKey, toScope } from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
 import { readRows } from '../ledger/read-rows.ts';
-import { workerOf } from './slice-rows.ts';
+import { amountsElsewhere } from './slice-rows.ts';
 import { RECALL_MS } from './slices.ts';
 import type { Slices } from './slices.ts';
 
@@ -20,7 +20,6 @@ export interface RecallOptions {
 const PATIENCE_MS = 500;
 /** Between two looks at it. */
 const LOOK_MS = 5;
-const MAX_SLICES = 1_000;
 
 /** Calls slices of other workers back, and gives this worker's back when another one asks. */
 export class Recall {
@@ -63,8 +62,7 @@ export class Recall {
 
   async #isElsewhere(scope: Scope): Promise<boolean> {
     const { store, slices } = this.#options;
-    const rows = await store.list({ prefix: slicePrefix(scope), limit: MAX_SLICES });
-    return rows.some((row) => workerOf(row) !== slices.worker);
+    return (await amountsElsewhere(store, scope, slices.worker)).length > 0;
   }
 
   async #look(): Promise<void> {

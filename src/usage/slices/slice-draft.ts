@@ -70,7 +70,7 @@ export class SliceDraft {
   recalls({ scope, limits }: Payer, { start, windows }: LedgerCall): boolean {
     const sliced = this.#spend.sliced(scope);
     if (!limits || sliced <= 0 || this.#slices.isWaived(scope)) return false;
-    // What others hold besides may be given back, too, and not be stored yet.
+    // Reservations of others may be given back, too, without being stored yet.
     if (this.#spend.unspent(scope, limits, windows) < start.bound) return false;
     this.#recalled.set(scopeName(scope), scope);
     return true;

@@ -30,7 +30,7 @@ export interface Slice {
   bound: number;
   /** Elapsed time of that call. */
   usedAt: number;
-  /** What a commit under way makes of it: until that is known, the smaller of both counts. */
+  /** Content behind the commit under way: until that is known, the smaller of both counts. */
   planned: { readonly amount: number; readonly used: number } | undefined;
 }
 
@@ -314,8 +314,8 @@ function roomIn({ amount, used, planned }: Slice): number {
   return Math.min(amount - used, planned.amount - (used - planned.used));
 }
 
-/** Rows are `slice, kind, id, worker`. */
-export function toSlice({ key: [, kind, id], value, version }: Entry<SliceRow>): Slice {
+/** Slice of a row, whose calls are yet to be counted. */
+function toSlice({ key: [, kind, id], value, version }: Entry<SliceRow>): Slice {
   const [amount, day] = value;
   return {
     scope: toScope(kind, id),

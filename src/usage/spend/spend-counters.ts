@@ -1,15 +1,8 @@
 import type { Entry, Op, Store, Version } from '../../store/store.ts';
-import {
-  scopeName,
-  slicePrefix,
-  spendKey,
-  toScope,
-  unfoldedPrefix,
-} from '../ledger/ledger-keys.ts';
+import { scopeName, spendKey, toScope, unfoldedPrefix } from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
 import type { SpendLimits } from '../principal.ts';
-import { workerOf } from '../slices/slice-rows.ts';
-import type { SliceRow } from '../slices/slice-rows.ts';
+import { slicedElsewhere } from '../slices/slice-rows.ts';
 import type { PendingSpend } from './pending-spend.ts';
 import { putCounter } from './put-counter.ts';
 import {
@@ -26,7 +19,6 @@ import type { Spend, SpendCall, SpendOf, SpendRecord, Windows } from './spend.ts
 /** Scopes remembered between commits; more are read again. */
 const MAX_KNOWN = 10_000;
 const MAX_UNFOLDED = 10_000;
-const MAX_SLICES = 1_000;
 
 interface Counter {
   /** Undefined: the store has no record yet. */
@@ -159,15 +151,9 @@ async function readCounter(options: SpendCountersOptions, scope: Scope): Promise
   for (const { day, writer, amount } of await listUnfolded(store, scope)) {
     if (!isOwn(writer)) addSpend(elsewhere, windowsOfDay(day), { settled: amount, reserved: 0 });
   }
+  // Consistent with the counter's version, which every change of a slice changes.
   const sliced = slicer === undefined ? 0 : await slicedElsewhere(store, scope, slicer);
   return { version: entry?.version, record: entry?.value ?? {}, elsewhere, sliced };
-}
-
-/** Consistent with the counter's version, which every change of a slice changes. */
-async function slicedElsewhere(store: Store, scope: Scope, worker: string): Promise<number> {
-  const rows = await store.list<SliceRow>({ prefix: slicePrefix(scope), limit: MAX_SLICES });
-  const others = rows.filter((row) => workerOf(row) !== worker);
-  return others.reduce((sum, { value: [amount] }) => sum + amount, 0);
 }
 
 function spendOf(

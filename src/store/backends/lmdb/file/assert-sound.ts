@@ -4,7 +4,7 @@ import { StoreError } from '../../../store.ts';
 import { BrokenPage, PageCheck } from './check-pages.ts';
 import { bytesOf, isLaterFormat, readMeta } from './meta-page.ts';
 
-/** What is told of a file that misses what it had. */
+/** Sentence about a file that misses what it had. */
 export const SHORTER = 'it is shorter than its last commit';
 /** Each means that another process has committed meanwhile. */
 const MAX_TRIES = 5;
