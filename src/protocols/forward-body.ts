@@ -6,7 +6,7 @@ import type { JsonEdit } from '../core/json/splice.ts';
 import type { SpooledBody } from '../core/memory/spooled-body.ts';
 import type { EncodeOptions, RequestPeek } from './protocol.ts';
 
-/** From here on a copy of the client's bytes weighs more than sending them in pieces. */
+/** Size from which on a copy of the client's bytes weighs more than sending them in pieces. */
 const MIN_PIECES_BYTES = 64 * 1024;
 
 /**

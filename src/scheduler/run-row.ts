@@ -57,7 +57,7 @@ export const slotKey = (deployment: string, instant: number): Key => [
   instant,
 ];
 
-/** By what a list of runs can be narrowed down without looking at each. */
+/** Facts by which a list of runs can be narrowed down without looking at each. */
 export type RunIndex = 'all' | 'deployment';
 
 /** Ids of runs in the order in which they were made. */

@@ -77,7 +77,7 @@ export interface InlineHarness {
   readonly protocol: 'acp' | 'jsonl';
 }
 
-/** By which credentials and the log know the Agent's harness. */
+/** Name by which credentials and the log know the Agent's harness. */
 export function harnessName({ harness }: Pick<ResolvedAgent, 'harness'>): string | null {
   return typeof harness === 'object' && harness ? harness.name : harness;
 }

@@ -24,7 +24,7 @@ export interface SessionRow extends Omit<Session, 'agent'> {
   readonly lastAt: number;
 }
 
-/** By what a list of Sessions can be narrowed down without looking at each. */
+/** Facts by which a list of Sessions can be narrowed down without looking at each. */
 export type SessionIndex = 'all' | 'agent' | 'deployment' | 'endpoint';
 
 export const SESSIONS: Key = ['session'];

@@ -5,7 +5,7 @@ import type { SessionBudget } from './session-budget.ts';
 /** Contract: States and transitions; decisions: Session status values. */
 export type SessionStatus = 'idle' | 'running' | 'rescheduling' | 'terminated';
 
-/** By which door the Session was made; one id means the same Session through all of them. */
+/** Door by which the Session was made; one id means the same Session through all of them. */
 export type EntryPoint = 'session' | 'service' | 'schedule';
 
 /** Tokens of all model calls so far, by the class they are priced in. */

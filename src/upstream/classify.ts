@@ -5,7 +5,7 @@ export interface Verdict {
   class: FailureClass;
   /** The account's credential is refused or out of funds: leave all of its routes alone for a while. */
   cool: boolean;
-  /** For the request record: `status_503`, `credential`, `billing`, `unknown_model`, `wrong_address`. */
+  /** Reason in the request record: `status_503`, `credential`, `billing`, `unknown_model`, `wrong_address`. */
   reason: string;
 }
 

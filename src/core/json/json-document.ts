@@ -28,7 +28,7 @@ export interface DocumentOptions {
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
-/** By the first byte; what is left is a number. */
+/** Kind by the first byte; what is left is a number. */
 const KINDS: Readonly<Record<number, JsonKind>> = {
   [0x7b]: 'object',
   [0x5b]: 'array',

@@ -6,7 +6,7 @@ import { answerDocument, renamed, told } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 
-/** At least one image, each as base64 or as a URL; passed on as it came. */
+/** Images, at least one, each as base64 or as a URL; passed on as it came. */
 export function readImagesAnswer(
   source: AnswerSource,
   _peek: RequestPeek,

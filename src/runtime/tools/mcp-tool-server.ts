@@ -19,7 +19,7 @@ import type { ToolTransport } from './tool-transport.ts';
 export interface ToolDeadlines {
   /** Time until it is ready. */
   readonly connect: number;
-  /** For one page of its list. */
+  /** Time limit for one page of its list. */
   readonly list: number;
   readonly call: number;
 }

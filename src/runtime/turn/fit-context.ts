@@ -15,7 +15,7 @@ const KEPT_SHARE = 0.5;
 /** Tokens of an image, however many bytes it has. */
 const IMAGE_TOKENS = 1_600;
 
-/** For the model, in front of a conversation that does not begin with its beginning. */
+/** Note for the model, in front of a conversation that does not begin with its beginning. */
 export const LEFT_OUT_NOTE =
   'The conversation is longer than you can read, so its older part is left out. Say so where you need it.';
 

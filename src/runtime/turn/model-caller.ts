@@ -38,7 +38,7 @@ export interface ModelAnswer {
   readonly parts: readonly Part[];
   readonly stop: Stop;
   readonly usage: Usage | undefined;
-  /** By list prices, in nano-dollars; null: unknown. */
+  /** Cost by list prices, in nano-dollars; null: unknown. */
   readonly cost: number | null;
 }
 
@@ -57,7 +57,7 @@ export class ModelCallError extends Error {
   override readonly name = 'ModelCallError';
   override readonly cause: unknown;
   readonly usage: Usage | undefined;
-  /** By list prices, in nano-dollars; null: unknown. */
+  /** Cost by list prices, in nano-dollars; null: unknown. */
   readonly cost: number | null;
 
   constructor(cause: unknown, { usage, cost }: Pick<ModelAnswer, 'usage' | 'cost'>) {

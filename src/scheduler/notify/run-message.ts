@@ -4,7 +4,7 @@ import type { RunRow } from '../run-row.ts';
 export const TEST_MESSAGE =
   'Schedule notification test from Agent Gateway: runs of this Schedule are announced here.';
 
-/** In characters: whatever the script, the whole stays below the 2,048 bytes that WeCom takes. */
+/** Length in characters: whatever the script, the whole stays below the 2,048 bytes that WeCom takes. */
 const MAX_NAME = 80;
 const MAX_REASON = 320;
 
@@ -36,7 +36,7 @@ export function runMessage({ run, name, decidedAt }: Announcement): string {
   ].join('\n');
 }
 
-/** On one line, so that nobody's text passes for a line of ours. */
+/** Text on one line, so that nobody's text passes for a line of ours. */
 function toLine(text: string, max: number): string {
   const characters = Array.from(text.replace(/[\s\p{Cc}]+/gu, ' ').trim());
   return characters.length > max

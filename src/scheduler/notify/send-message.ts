@@ -20,7 +20,7 @@ export type Delivery =
   | { readonly isDelivered: true }
   | {
       readonly isDelivered: false;
-      /** For logs and callers: names neither the webhook nor what was answered. */
+      /** Sentence for logs and callers: names neither the webhook nor what was answered. */
       readonly reason: string;
       /** True when the same message will never be taken there. */
       readonly isFinal: boolean;

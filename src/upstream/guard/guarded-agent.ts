@@ -10,7 +10,7 @@ import { bareHost } from './allow-list.ts';
 export type Admit = (hostname: string, port: number) => Promise<readonly string[]>;
 
 export interface GuardedAgentOptions {
-  /** For a whole connection, a tunnel included. */
+  /** Time limit for a whole connection, a tunnel included. */
   timeoutMs: number;
   proxies: ProxyRules;
 }

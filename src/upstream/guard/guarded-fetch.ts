@@ -16,7 +16,7 @@ export interface GuardedFetchOptions {
   maxBytes?: number;
   /** Takes the body of a 2xx answer piece by piece; `body` is then empty. What it throws is thrown. */
   take?: (chunk: Buffer) => Promise<void>;
-  /** For everything, redirects and body included. Default 10,000 ms. */
+  /** Time limit for everything, redirects and body included. Default 10,000 ms. */
   timeoutMs?: number;
   /** Default 3. With 0 a redirect is the answer. */
   maxRedirects?: number;

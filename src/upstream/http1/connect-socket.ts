@@ -11,7 +11,7 @@ const TCP_KEEP_ALIVE_MS = 60_000;
 
 /** Target of requests, as a URL names it. */
 export interface Origin {
-  /** With the port unless it is the default: the `host` header. */
+  /** Name, with the port unless it is the default: the `host` header. */
   host: string;
   /** A name or an IP address without brackets. */
   hostname: string;

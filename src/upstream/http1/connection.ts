@@ -49,7 +49,7 @@ export interface ConnectionOwner {
 
 /** One socket, and the one exchange at a time that it carries. */
 export class Connection implements ExchangeConnection {
-  /** For how long it may be unused, by what the server said last. */
+  /** Time for which it may be unused, by what the server said last. */
   keepAliveMs: number;
   /** On the monotonic clock; the pool's. */
   idleUntil = 0;

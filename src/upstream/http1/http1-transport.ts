@@ -19,7 +19,7 @@ import { toUpstreamError } from './to-upstream-error.ts';
 export interface Http1TransportOptions {
   /** Connections per origin; further requests wait. Default: as many as there are requests at once. */
   connections?: number;
-  /** For name, TCP and TLS together. Default 10,000 ms. */
+  /** Time limit for name, TCP and TLS together. Default 10,000 ms. */
   connectTimeoutMs?: number;
   /** Time for which an unused connection is kept when the server names none. Default 30,000 ms. */
   keepAliveMs?: number;

@@ -23,7 +23,7 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
   #idle: Connection[] = [];
   /** Free since this turn of the event loop. */
   #freed: Connection[] = [];
-  /** With an exchange that is written in the next turn. */
+  /** Connections with an exchange that is written in the next turn. */
   #assigned: Connection[] = [];
   #turnAsked = false;
   #closed = false;

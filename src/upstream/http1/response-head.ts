@@ -21,7 +21,7 @@ export interface ResponseHead {
   bodyLength: BodyLength;
   /** The connection may be used again after the body. */
   persistent: boolean;
-  /** For how long the server keeps an unused connection, when it says so. */
+  /** Time for which the server keeps an unused connection, when it says so. */
   keepAliveMs: number | undefined;
 }
 

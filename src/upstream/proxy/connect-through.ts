@@ -8,7 +8,7 @@ export interface ThroughOptions {
   /** The connection as the client of HTTP asked for it: its name is sent and checked by TLS. */
   readonly options: buildConnector.Options;
   readonly callback: buildConnector.Callback;
-  /** For tunnel and TLS, each. */
+  /** Time limit for tunnel and TLS, each. */
   readonly timeoutMs: number;
 }
 

@@ -17,7 +17,7 @@ export interface RateCounts {
   admin: number;
 }
 
-/** From this cap on a part is kept for keys with the scope `admin`. */
+/** Least cap of which a part is kept for keys with the scope `admin`. */
 const LEAST_WITH_RESERVE = 100;
 const REFUSED_PART = 5;
 const ADMIN_PART = 20;

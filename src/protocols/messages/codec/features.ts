@@ -1,6 +1,6 @@
 import type { FeatureFields } from '../../features.ts';
 
-/** By which of its fields the protocol says each feature. */
+/** Fields by which the protocol says each feature. */
 export const MESSAGES_FEATURES: FeatureFields = {
   builtin_tools: 'tools',
   cache_control: 'messages.content.cache_control',

@@ -43,7 +43,7 @@ export const OUTPUT_PART = union({
 /** A prompt template and what fills it. */
 export const PROMPT = object('id version', { variables: map(INPUT_CONTENT) });
 
-/** In what form the model answers. */
+/** Form in which the model answers. */
 export const TEXT_FORMAT = union({
   text: object(''),
   json_object: object(''),
