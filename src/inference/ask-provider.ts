@@ -17,7 +17,7 @@ export interface ProviderAnswer {
 export interface AskOptions {
   transport: Transport;
   clock: Clock;
-  /** For the whole exchange. */
+  /** Time in ms for the whole exchange. */
   timeoutMs: number;
   /** Most bytes of the answer. */
   maxBytes: number;

@@ -10,14 +10,14 @@ export class CommitStart {
     this.#jobs = jobs;
   }
 
-  /** For the next try of the commit. */
+  /** Operations for the next try of the commit. */
   async opsFor(job: Job): Promise<readonly Op[]> {
     this.settle();
     this.#start = await this.#jobs.toStart(job);
     return this.#start.ops;
   }
 
-  /** To be called when the commit was tried for the last time; with its version, if it was done. */
+  /** Ends the tries of the commit; `version` is that of a commit which was done. */
   settle(version?: Version): void {
     this.#start?.settle(version);
     this.#start = undefined;

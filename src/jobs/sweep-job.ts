@@ -43,14 +43,14 @@ const LIMIT = 500;
 
 interface Progress {
   readonly cursor: Value;
-  /** In this round so far. */
+  /** Rows removed in this round so far. */
   readonly removed: number;
 }
 
 /** The one job of its kind; it never ends. */
 export const sweepJob = (kind: string): Job => ({ kind, id: kind, payload: null });
 
-/** For the commit that adds it. */
+/** Delay of the first round, for the commit that adds the job. */
 export const SWEEP_SOON = { inMs: FIRST_MS };
 
 /**

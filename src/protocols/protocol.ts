@@ -116,7 +116,7 @@ export interface Answer {
   losses?: readonly string[];
   /** Ids that later requests may name in {@link RequestPeek.pins}. */
   pins?: readonly string[];
-  /** In protocols whose work outlives the call. */
+  /** Work at the provider, in protocols where it outlives the call. */
   work?: ProviderWork | undefined;
 }
 

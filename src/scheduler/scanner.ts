@@ -12,7 +12,7 @@ const PAGE = 256;
 const AT_ONCE = 64;
 /** Nothing due waits longer than this. */
 const MAX_SLEEP_MS = 10_000;
-/** At most, when others claimed most of what this process wanted. */
+/** Longest pause in ms after others claimed most of what this process wanted. */
 const STAND_BACK_MS = 50;
 /** Time in ms for which a Schedule that cannot be claimed is left alone. */
 const AVOID_MS = 60_000;

@@ -17,7 +17,7 @@ interface Payload {
 
 type Timed = Pick<Session, 'status' | 'createdAt' | 'updatedAt' | 'archivedAt'>;
 
-/** For the commit that makes the Session. */
+/** Operations for the commit that makes the Session. */
 export function timeoutOps(
   { id, organization }: Pick<Session, 'id' | 'organization'>,
   policy: TimeoutPolicy | null,

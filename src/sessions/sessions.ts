@@ -99,7 +99,7 @@ export interface SessionChanges {
   readonly metadata?: Readonly<Record<string, string | null>> | undefined;
   /** Whole lists as an Agent takes them; null clears one. Not while a turn runs. */
   readonly agent?: { readonly tools?: unknown; readonly mcp_servers?: unknown } | undefined;
-  /** In place of the one that the Session was made with; null takes it away. */
+  /** Replaces the one that the Session was made with; null takes it away. */
   readonly budget?: SessionBudget | null | undefined;
   readonly also?: AlsoChanged | undefined;
   readonly commit?: SessionCommit | undefined;

@@ -10,7 +10,7 @@ import { malformed, openBusboy } from './open-busboy.ts';
 
 /** Encodings that leave the bytes as they are; no other is in use (RFC 7578, 4.7). */
 const PLAIN_ENCODING = /^(?:7bit|8bit|binary)$/i;
-/** With a backslash or a control character it would be another name to some parsers. */
+/** Names without a backslash or control character, which some parsers would read as another name. */
 const FIELD_NAME = /^[^\\\p{Cc}]+$/u;
 
 /** Arguments of Busboy's events; its types do not know that a name can be missing. */

@@ -67,7 +67,7 @@ export class JsonDocument {
     return this.#body;
   }
 
-  /** In the order of the document; a repeated unguarded key appears as often as it is written. */
+  /** Members in the order of the document; a repeated unguarded key appears as often as it is written. */
   get members(): readonly ScannedMember[] {
     return this.#scanner.members;
   }

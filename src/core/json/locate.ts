@@ -5,7 +5,7 @@ import { skipBlank, skipNested, skipString } from './scan.ts';
 export interface JsonPlace {
   readonly start: number;
   readonly end: number;
-  /** From quote to quote; undefined for an element of an array. */
+  /** Range from quote to quote; undefined for an element of an array. */
   readonly key: { readonly start: number; readonly end: number } | undefined;
 }
 

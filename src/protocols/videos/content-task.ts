@@ -55,7 +55,7 @@ export function encodeContentTask(
 }
 
 interface VideoRequest {
-  /** In a fixed order. */
+  /** Members in a fixed order. */
   readonly request: Members;
   /** The client's names of what has no place in it. */
   readonly unmapped: string[];

@@ -22,7 +22,7 @@ import { writeSkills } from './skill-folders.ts';
 import { whenAborted, within } from './within.ts';
 
 export interface StartAgentDeps {
-  /** By name. */
+  /** Declared programs by name. */
   readonly harnesses: ReadonlyMap<string, HarnessProgram>;
   /** Programs of Agents are run, too. Default: nothing but what is declared. */
   readonly harnessesInline?: boolean;

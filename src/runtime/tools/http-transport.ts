@@ -50,7 +50,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Tool
     await super.close();
   }
 
-  /** To a request that has its answer, a further one means nothing. */
+  /** Fails every request; one that has its answer ignores it. */
   #endAll(requests: readonly RequestId[], thrown: unknown): void {
     const fault = thrown instanceof ToolServerError ? thrown : lost();
     const error = { code: ErrorCode.ConnectionClosed, message: fault.message, data: fault };

@@ -26,7 +26,7 @@ export interface StdioServer extends DeclaredProgram {
 
 export interface McpTransportDeps {
   readonly guard: UrlGuard;
-  /** By name; nothing else is ever run. */
+  /** Declared programs by name; nothing else is ever run. */
   readonly stdioServers: ReadonlyMap<string, StdioServer>;
   readonly reaper: Reaper;
   /** The gateway's own, of which little is passed on. */

@@ -35,7 +35,7 @@ function toMessage(parts: readonly Part[], first: number, shown: ShownAnswer): N
   return content.length === 0 ? [] : [{ type: 'agent.message', id: shown.idOf(first), content }];
 }
 
-/** With what the model's provider needs to see again. */
+/** Event of a reasoning part, and what the model's provider needs to see again. */
 function toThinking(
   { text, signature }: Extract<Part, { type: 'reasoning' }>,
   id: string,

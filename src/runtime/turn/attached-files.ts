@@ -54,7 +54,7 @@ export class AttachedFiles {
     this.#find = find;
   }
 
-  /** In their order, oldest first; other blocks stay as they are. */
+  /** Replaces files by their content, oldest first; other blocks stay as they are. */
   async toContent(blocks: readonly Block[]): Promise<Block[]> {
     const held = new Map<string, Content>();
     let room = MAX_BYTES;

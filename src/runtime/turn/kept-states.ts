@@ -14,7 +14,7 @@ export class KeptStates {
   readonly #states = new Map<string, TurnState>();
   #chars = 0;
 
-  /** From now on the caller's; undefined where a turn must read from the beginning. */
+  /** Gives a state away to the caller; undefined where a turn must read from the beginning. */
   take(id: string): TurnState | undefined {
     const state = this.#states.get(id);
     if (!state) return undefined;

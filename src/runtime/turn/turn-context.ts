@@ -22,7 +22,7 @@ export interface TurnContext {
   readonly journal: TurnJournal;
   readonly pool: ServerPool;
   readonly deps: ModelLoopDeps;
-  /** With the tool that its Skills are read by. */
+  /** Agent of the turn, and the tool that its Skills are read by. */
   readonly agent: ResolvedAgent;
   readonly instructions: string;
   readonly files: AttachedFiles;

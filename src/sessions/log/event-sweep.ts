@@ -104,7 +104,7 @@ async function firstEvents(store: Store, id: string, upTo: number) {
   return first.filter(({ key }) => Number(key[2]) <= upTo);
 }
 
-/** From here on nobody sees its events; it does not hold while somebody changes it or has a turn to do. */
+/** Hides its events from everybody; does not hold while somebody changes it or has a turn to do. */
 function markOps({ key, value, version }: Entry<SessionRow>, now: number): Op[] {
   const removed = { upTo: value.head, at: new Date(now).toISOString() };
   return [

@@ -38,7 +38,7 @@ export interface Committed extends Changed {
 /** Change of a row. */
 export interface RowChange {
   readonly row: SessionRow;
-  /** In this order. */
+  /** Events to append, in this order. */
   readonly events?: readonly IdentifiedEvent[];
   /** Further operations of the same commit. */
   readonly ops?: readonly Op[];

@@ -41,7 +41,7 @@ class SharedTail implements LiveFollower {
   readonly #log: SessionLog;
   readonly #id: string;
   readonly #leave: (() => void)[];
-  /** By place, as long as nothing can have been appended since. */
+  /** Reads by place, as long as nothing can have been appended since. */
   readonly #reads = new Map<number, Promise<PlacedEvent[]>>();
   /** The followers were told of everything up to here. */
   #told = 0;

@@ -51,7 +51,7 @@ export interface ConnectionOwner {
 export class Connection implements ExchangeConnection {
   /** Time for which it may be unused, by what the server said last. */
   keepAliveMs: number;
-  /** On the monotonic clock; the pool's. */
+  /** Instant on the monotonic clock at which the pool closes it. */
   idleUntil = 0;
   /** The connection to a proxy until there is a tunnel. */
   #socket: Socket;
@@ -93,7 +93,7 @@ export class Connection implements ExchangeConnection {
     }, connectTimeoutMs);
   }
 
-  /** Without an event the socket is connected already. */
+  /** Handles the socket's events; `connected` is the one to wait for, undefined where it is connected. */
   #listen(connected: 'connect' | 'secureConnect' | undefined): void {
     const socket = this.#socket;
     socket.on('end', () => this.#onEnd());

@@ -35,7 +35,7 @@ export interface PlacesInUse {
 
 interface Gate {
   readonly queue: FairQueue<PlacedCall>;
-  /** On the monotonic clock. */
+  /** Instant of the last warning, on the monotonic clock. */
   toldAt: number;
 }
 

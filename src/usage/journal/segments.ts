@@ -138,7 +138,7 @@ export class Segments {
     return { path, file, size: 0, last: first, isDirty: false, isNew: true };
   }
 
-  /** Behind a frame that is not whole nothing would be read. */
+  /** Takes an incomplete frame away: nothing behind it would be read. */
   #cut(segment: Segment): void {
     this.rotate();
     try {

@@ -14,7 +14,7 @@ const MAX_WEIGHT = 500;
 const OPEN = 2;
 /** The record, the reservation and the flight; of a call that is over in the commit that begins it the record. */
 const ENDED = { later: 3, atOnce: 1 };
-/** For each of {@link rowsOf}: sums and facets, counters of key and organization; sums and their place in the day. */
+/** Weight of each of {@link rowsOf}: sums and facets, counters of key and organization; sums and their place in the day. */
 const WEIGHT_OF_ROW = 4;
 /** Key and organization, whose counters count with the sums of a call. */
 const OWNERS = 2;

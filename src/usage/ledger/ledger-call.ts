@@ -63,7 +63,7 @@ export interface LedgerCall {
   /** Row of its start, as it is stored. */
   readonly startRow: StartRow;
   readonly windows: Windows;
-  /** In the order in which they are asked: the first that has too little left refuses. */
+  /** Payers in the order in which they are asked: the first that has too little left refuses. */
   readonly payers: readonly Payer[];
   /** Admission, apart from the batch only where a call can be refused on its own. */
   readonly admitted: Deferred | undefined;

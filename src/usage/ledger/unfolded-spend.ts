@@ -42,7 +42,7 @@ export interface UnfoldedSpend {
   renew(): void;
 }
 
-/** By scope, then by row. */
+/** Places by scope, then by row. */
 type Places = Map<string, Map<string, Place>>;
 
 export function createUnfoldedSpend(worker: string, nextWriter: () => string): UnfoldedSpend {

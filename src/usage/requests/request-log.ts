@@ -40,7 +40,7 @@ export interface RequestQuery extends RequestFilter {
 export interface RequestPage {
   data: RequestRecord[];
   next_page: string | null;
-  /** On the last page, when the listing reaches so far back: records from before it may be gone. */
+  /** Instant before which records may be gone; on the last page, when the listing reaches so far back. */
   removed_before?: string;
 }
 

@@ -20,7 +20,7 @@ const CLASSES = 4;
 const ENTRY_SUMS = 2;
 /** Place of the sum of the calls of unknown price, behind the classes; older rows end before. */
 const UNPRICED = 12;
-/** Behind all days. */
+/** Bound behind all days. */
 const LAST_DAY = '9999-12-31';
 /** Reads that sums moved under, in a row. */
 const MAX_ATTEMPTS = 10;

@@ -6,7 +6,7 @@ import type { RunOf } from '../../commands.ts';
 export const run: RunOf<'mcp'> = ({ args, context }) =>
   runBridge(context, args.service, createMcp());
 
-/** Over stdio the connection is the session; towards the Service it has an id and a version. */
+/** MCP over stdio, where the connection is the session; towards the Service it has an id and a version. */
 function createMcp(): BridgedProtocol {
   const headers: Record<string, string> = {};
   return {

@@ -40,7 +40,7 @@ class ChatEncoder implements StreamEncoder {
   #calls = 0;
   #details = 0;
   #text: TextPlace = { shift: 0, length: 0 };
-  /** By the numbers of their parts. */
+  /** Texts by the numbers of their parts. */
   readonly #texts = new Map<number, TextPlace>();
   /** Sources of the whole text, told when its length is known. */
   #placeless: Citation[] = [];

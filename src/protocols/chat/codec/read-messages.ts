@@ -166,7 +166,7 @@ function readFunction(called: Members, { id, at }: { id: string; at: string }): 
   };
 }
 
-/** In the one order that a message has, with signatures in front of what they belong to. */
+/** Puts parts in the one order that a message has, signatures in front of what they belong to. */
 function placeReasoning(
   reasoning: readonly ReadReasoning[],
   said: readonly Part[],

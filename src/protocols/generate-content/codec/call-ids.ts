@@ -44,7 +44,7 @@ interface WaitingCall {
   isAnswered: boolean;
 }
 
-/** In their order; those in front of `next` are answered. */
+/** Calls in their order; those in front of `next` are answered. */
 interface Waiting {
   readonly calls: WaitingCall[];
   next: number;

@@ -58,7 +58,7 @@ class GenerateContentEncoder implements StreamEncoder {
   /** Marks that part as a text. */
   #isText = false;
   #text: WrittenText = { offsets: new TextOffsets(), length: 0, start: 0, place: 0 };
-  /** By the numbers of their parts. */
+  /** Texts by the numbers of their parts. */
   readonly #texts = new Map<number, WrittenText>();
   /** Sources of the text that grows. */
   readonly #citations: Citation[] = [];

@@ -15,7 +15,7 @@ const MAX_CHARS = 64 * 1024 * 1024;
 /** An event of the protocol but for its number. */
 export interface ResponsesEvent {
   readonly type: string;
-  /** At least one. */
+  /** One member or more. */
   readonly members: object;
 }
 

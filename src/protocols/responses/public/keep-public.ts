@@ -8,7 +8,7 @@ export type Slots = Readonly<Record<string, string>>;
 interface Walk {
   readonly json: string;
   readonly slots: Slots;
-  /** In the order of the text, not overlapping. */
+  /** Edits in the order of the text, not overlapping. */
   readonly edits: { readonly start: number; readonly end: number; readonly text: string }[];
 }
 

@@ -36,7 +36,7 @@ const MAX_WAIT_MS = 5 * 60_000;
 const MAX_EVENTS = 200;
 const MAX_SIZE = 1024 * 1024;
 
-/** By name. Each throws `invalid_request` for arguments that are wrong, and others of a `GatewayError`. */
+/** Tools by name. Each throws a `GatewayError`, `invalid_request` for arguments that are wrong. */
 export const TOOL_CALLS: ReadonlyMap<string, CallTool> = new Map([
   ['send_message', sendMessage],
   ['get_session', getSession],

@@ -8,7 +8,7 @@ export class RequestChange {
   readonly id: string;
   readonly start: StartRow;
   readonly end: EndRow | undefined;
-  /** By view: many streams tell the same row. */
+  /** Texts by view: many streams tell the same row. */
   readonly #texts = new Map<RequestView, string>();
 
   constructor(id: string, start: StartRow, end?: EndRow) {

@@ -58,7 +58,7 @@ const MAX_ASKED = 200;
 export class RequestFeed {
   readonly #deps: RequestFeedDeps;
   readonly #listeners = new Set<FeedListener>();
-  /** In flight, the oldest first as they became known. */
+  /** Requests in flight, in the order in which they became known. */
   readonly #open = new Map<string, StartRow>();
   /** Those of {@link #open} whose end this process sees itself. */
   readonly #own = new Set<string>();

@@ -123,7 +123,7 @@ class RequestStream implements Subscriber {
     }
   }
 
-  /** Without the rows that a reading has told as they are. */
+  /** Bytes of a frame; rows that a reading has told as they are stay out. */
   #bytesOf({ changes, cursor, bytes }: ChannelFrame): Buffer {
     const { clock, view } = this.#options;
     if (this.#read.size > 0 && clock.now() - this.#readAt > OVERLAP_MS) this.#read = new Map();
