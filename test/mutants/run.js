@@ -56,13 +56,13 @@ function sample(count, random) {
   return chosen;
 }
 
-/** True when a test of the file fails, and when none ends in time. */
-function isNoticed(folder, file) {
+/** True when a test of the file fails, and when none ends in time; `stdio` as of `spawn`. */
+function isNoticed(folder, file, stdio = 'ignore') {
   const args = ['node_modules/vitest/vitest.mjs', 'related', `src/${file}`, '--run', '--bail', '1'];
   const child = spawn(
     process.execPath,
     [...args, '--project=!deep', '--exclude', 'test/{e2e,docs,package}/**'],
-    { cwd: folder, stdio: 'ignore', detached: true },
+    { cwd: folder, stdio, detached: true },
   );
   return new Promise((resolve) => {
     const end = setTimeout(() => process.kill(-Number(child.pid), 'SIGKILL'), MAX_MS);
@@ -83,7 +83,7 @@ try {
     else if (name !== '.git') cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   console.log(`${count} mutants, --seed ${values.seed}`);
   const mutants = sample(count, random);
-  if (await isNoticed(folder, mutants[0].file))
+  if (await isNoticed(folder, mutants[0].file, 'inherit'))
     throw new Error('the tests fail without any mutant');
   for (const [index, mutant] of mutants.entries()) {
     const { file, line, was, becomes } = mutant;
