@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { LocationProvider, Route, Router, lazy, useLocation } from 'preact-iso';
 import type { ConsoleSession } from '../api/views.ts';
 import { Icon, State } from '../parts/parts.tsx';
@@ -72,7 +72,7 @@ function Frame({ session }: { session: ConsoleSession }) {
     if (first && !may('read') && !PAGES.some((page) => path.startsWith(page.path)))
       route(first.path, true);
   }, [path]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // On a narrow screen the pages are a strip that is longer than the screen.
     nav.current
       ?.querySelector('[aria-current]')
