@@ -1,0 +1,40 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+import { BaseSequencer } from 'vitest/node';
+import type { TestSpecification } from 'vitest/node';
+
+/** Source file that is changed, from the root of the repository: `src/usage/ledger/ledger.ts`. */
+const MUTATED = process.env.MUTATED_FILE ?? '';
+
+/** Number of folders that a test shares with the mutated file. */
+function closeness({ moduleId }: TestSpecification): number {
+  const folders = moduleId.split('/test/')[1]?.split('/') ?? [];
+  const apart = MUTATED.split('/')
+    .slice(1)
+    .findIndex((name, index) => folders[index]?.replace('.test.ts', '.ts') !== name);
+  return apart === -1 ? Infinity : apart;
+}
+
+/** Runs first what lies where the mutant is: it is the likeliest to notice. */
+class NearFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.toSorted((one, other) => closeness(other) - closeness(one));
+  }
+}
+
+/** Tests that import the sources; the others run what was built. */
+export default defineConfig({
+  test: {
+    root: fileURLToPath(new URL('../../', import.meta.url)),
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/{console,docs,e2e,package}/**', 'test/**/*.deep.test.ts'],
+    setupFiles: ['test/support/each-file/hooks.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    isolate: false,
+    testTimeout: 150_000,
+    hookTimeout: 150_000,
+    sequence: { sequencer: NearFirst },
+  },
+});
