@@ -1,6 +1,7 @@
 import type { Store } from '../../store/store.ts';
 import { fitted, noteStored, opsOf, roomFor } from '../slices/fit-slice.ts';
 import { slicedElsewhere } from '../slices/slice-rows.ts';
+import { emptySlice } from '../slices/slices.ts';
 import type { Slice, Slices } from '../slices/slices.ts';
 import { windowsOfDay } from '../spend/spend.ts';
 import type { ClaimDraft, ClaimedIn, ClaimWindow } from './claims.ts';
@@ -86,15 +87,9 @@ export class RatePlaces {
 
   #empty(): Slice {
     return {
-      scope: this.#window.scope,
-      limits: undefined,
-      windows: windowsOfDay(DAY),
-      amount: 0,
-      version: undefined,
-      used: 0,
+      ...emptySlice(this.#window.scope, windowsOfDay(DAY)),
       bound: 1,
       usedAt: this.#slices.now(),
-      planned: undefined,
       window: this.#window,
     };
   }

@@ -7,6 +7,7 @@ import type { SpendLimits } from '../principal.ts';
 import type { Payer } from '../spend/payer.ts';
 import type { SpendDraft } from '../spend/spend-counters.ts';
 import { fitted, noteStored, opsOf, roomFor } from './fit-slice.ts';
+import { emptySlice } from './slices.ts';
 import type { Slice, Slices } from './slices.ts';
 
 /** A slice in a plan. */
@@ -113,16 +114,11 @@ export class SliceDraft {
       if (!this.#slices.serves(known.slice, limits, windows)) known.slice.usedAt = -Infinity;
       return;
     }
-    const slice: Slice = {
-      scope,
+    const slice = {
+      ...emptySlice(scope, windows),
       limits,
-      windows,
-      amount: 0,
-      version: undefined,
-      used: 0,
       bound: start.bound,
       usedAt: this.#slices.now(),
-      planned: undefined,
     };
     this.#touched.set(scopeName(scope), { slice, amount: 0, used: 0 });
   }

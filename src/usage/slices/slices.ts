@@ -314,18 +314,23 @@ function roomIn({ amount, used, planned }: Slice): number {
   return Math.min(amount - used, planned.amount - (used - planned.used));
 }
 
-/** Slice of a row, whose calls are yet to be counted. */
-function toSlice({ key: [, kind, id], value, version }: Entry<SliceRow>): Slice {
-  const [amount, day] = value;
+/** Slice in which nothing is set aside yet. */
+export function emptySlice(scope: Scope, windows: Windows): Slice {
   return {
-    scope: toScope(kind, id),
+    scope,
     limits: undefined,
-    windows: windowsOfDay(day),
-    amount,
-    version,
+    windows,
+    amount: 0,
+    version: undefined,
     used: 0,
     bound: 0,
     usedAt: -Infinity,
     planned: undefined,
   };
+}
+
+/** Slice of a row, whose calls are yet to be counted. */
+function toSlice({ key: [, kind, id], value, version }: Entry<SliceRow>): Slice {
+  const [amount, day] = value;
+  return { ...emptySlice(toScope(kind, id), windowsOfDay(day)), amount, version };
 }
