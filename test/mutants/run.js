@@ -17,8 +17,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Milliseconds after which tests that never end count as failed. */
 const MAX_MS = 900_000;
 const CONFIG = 'test/mutants/vitest.config.ts';
-/** Folders that no mutant changes. */
-const LINKED = new Set(['node_modules', 'dist', 'coverage']);
+/** Folders that no test reads. */
+const LEFT_OUT = new Set(['.git', 'coverage']);
 
 const { values } = parseArgs({
   options: {
@@ -82,8 +82,8 @@ const folder = mkdtempSync(join(tmpdir(), 'gateway-mutants-'));
 const survivors = [];
 try {
   for (const name of readdirSync(ROOT))
-    if (LINKED.has(name)) symlinkSync(join(ROOT, name), join(folder, name));
-    else if (name !== '.git') cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    if (name === 'node_modules') symlinkSync(join(ROOT, name), join(folder, name));
+    else if (!LEFT_OUT.has(name)) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   console.log(`${count} mutants, --seed ${values.seed}`);
   const mutants = sample(count, random);
   if (await isNoticed(folder, mutants[0].file, 'inherit'))
