@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkFileLimit } from '../../src/cli/local/health-checks.ts';
 import { verifies } from '../requirements.ts';
-import { BINARY, newDirectory, writeConfig } from '../support/gateway.ts';
+import { BINARY, writeConfig } from '../support/gateway.ts';
+import { directoryOfTest } from '../support/process/directory-of-test.ts';
 
 interface Finding {
   name: string;
@@ -25,8 +26,7 @@ function doctor(cwd: string, files: number): Promise<Finding | undefined> {
 }
 
 async function project(connections: number | undefined): Promise<string> {
-  const directory = await newDirectory();
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await directoryOfTest();
   const providers = ['a', 'b'].map((name) => ({
     name,
     type: 'custom',

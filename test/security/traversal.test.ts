@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
-import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeSkillFolder } from '../../src/cli/input/skill-folder.ts';
 import { writeSkillFiles } from '../../src/cli/project/dumped-files.ts';
 import { loadConfig } from '../../src/config/read/load-config.ts';
@@ -9,12 +9,13 @@ import { toZip } from '../../src/resources/skills/zip.ts';
 import { readManifest } from '../../src/store/backends/lmdb/backup/manifest.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { formText } from '../support/form-text.ts';
-import { newDirectory, startGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { askRaw } from '../support/raw-client.ts';
 import { speak } from '../support/raw-socket.ts';
 import { unzip } from '../support/unzip.ts';
 import { verifies } from '../requirements.ts';
+import { directoryOfTest } from '../support/process/directory-of-test.ts';
 
 /** Ways out of a folder, for one kind of machine or another. */
 const WAYS_OUT: readonly string[] = [
@@ -43,12 +44,6 @@ const WAYS_OUT: readonly string[] = [
   `${'x'.repeat(300)}/a`,
 ];
 const MAIN = '---\nname: plain\ndescription: a plain one\n---\nHello\n';
-
-async function directory(): Promise<string> {
-  const made = await newDirectory();
-  onTestFinished(() => rm(made, { recursive: true, force: true }));
-  return made;
-}
 
 /** Every path below a folder. */
 async function everything(folder: string): Promise<string[]> {
@@ -147,7 +142,7 @@ describe('the files of a Skill', () => {
 
   it('never land outside of the folder that a command unpacks them to', async () => {
     for (const path of WAYS_OUT.filter((one) => one !== '')) {
-      const place = await directory();
+      const place = await directoryOfTest();
       const folder = join(place, 'skill');
       const archive = toZip(
         [{ path: `plain/${path}`, bytes: Buffer.from('text') }],
@@ -191,7 +186,7 @@ describe('a file', () => {
   it('that a command downloads stays in the folder where it was asked for', async () => {
     const part = { name: 'file', filename: '../../outside.txt', type: 'text/plain', content: 'x' };
     const { id } = JSON.parse((await upload('/v1/files', [part])).body.toString());
-    const place = await directory();
+    const place = await directoryOfTest();
     const cwd = join(place, 'a', 'b');
     await mkdir(cwd, { recursive: true });
     const env = { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.adminKey };
@@ -256,7 +251,7 @@ describe('a template', () => {
     'local\0',
     'shared',
   ])('that is called %j is none', async (name) => {
-    const cwd = await directory();
+    const cwd = await directoryOfTest();
     const { code } = await runCli(['init', '--template', name], { cwd });
     expect(code).toBe(64);
     expect(await everything(cwd)).toEqual([]);
@@ -275,7 +270,7 @@ describe('a file that the configuration brings in', () => {
     'below',
     'a\0b',
   ])(verifies('config.secrets-by-reference', 'lies below it, by any way: %j'), async (path) => {
-    const place = await directory();
+    const place = await directoryOfTest();
     const cwd = join(place, 'project');
     await mkdir(join(cwd, 'below'), { recursive: true });
     await writeFile(join(place, 'outside.txt'), 'what is outside');
@@ -294,7 +289,7 @@ describe('the manifest of a backup', () => {
   const digest = '0'.repeat(64);
   const store = { driver: 'lmdb', format: 1, identity: null, rows: 0, checksum: '' };
   const read = async (path: string) => {
-    const folder = await directory();
+    const folder = await directoryOfTest();
     const files = [{ path, size: 1, sha256: digest }];
     const manifest = { format: 1, created_at: '', store, files };
     await writeFile(join(folder, 'backup.json'), JSON.stringify(manifest));

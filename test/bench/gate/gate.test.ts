@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { faultsOf, judgeRatios, ratiosOf, runGate } from './gate.js';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const KEPT = { '1 KB CPU': 2, 'one connection p50': 1.5, 'loaded RSS': 1.2 };
 
@@ -47,8 +47,7 @@ describe('the gate', () => {
   });
 
   const run = async (kept: object, cpus: readonly number[], update = false) => {
-    const directory = await mkdtemp(join(tmpdir(), 'gate-'));
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const directory = await directoryOfTest();
     const file = join(directory, 'ratios.json');
     await writeFile(file, JSON.stringify(kept));
     const said: string[] = [];

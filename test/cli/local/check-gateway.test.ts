@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startGateway } from '../../support/gateway.ts';
 import { verifies } from '../../requirements.ts';
 import { runCli } from '../run-cli.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 /** Something that says that it is well, on a free port. */
 async function startStranger(): Promise<number> {
@@ -64,8 +64,7 @@ it(
 );
 
 it('without a file it looks at the vendors of the environment', async () => {
-  const cwd = await mkdtemp(join(tmpdir(), 'gateway-'));
-  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  const cwd = await directoryOfTest();
   await writeFile(join(cwd, '.env'), 'OPENAI_API_KEY=canary\n');
   const env = { HOME: cwd, GATEWAY_PORT: '0' };
   const { code, stdout } = await runCli(['doctor', '--offline'], { cwd, env });

@@ -1,11 +1,11 @@
-import { rm } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { ask, eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { ask, eventually, startGateway } from '../../support/gateway.ts';
 import type { StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
 import { signIn } from './console-client.ts';
 import { openStream } from './event-stream.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const PATH = '/admin/v1/requests/events';
 const CONFIG = {
@@ -101,8 +101,7 @@ it(
     'goes on behind the last event without a gap or a duplicate, also behind a kill and a start of the gateway',
   ),
   async () => {
-    const directory = await newDirectory();
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const directory = await directoryOfTest();
     const config = {
       ...CONFIG,
       server: { store: { driver: 'lmdb', path: `${directory}/data` } },

@@ -1,11 +1,11 @@
-import { rm } from 'node:fs/promises';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { customProvider } from '../../support/chat.ts';
-import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { Answer, StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
 import { beginEvents, sendJson, startUpstream } from '../../support/stage/upstream.ts';
 import type { Upstream } from '../../support/stage/upstream.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 /** A provider whose every answer has an id and a reasoning of its own. */
 async function startProvider(name: string): Promise<Upstream> {
@@ -79,12 +79,6 @@ async function start(options: StartGatewayOptions = {}): Promise<TestGateway> {
   return gateway;
 }
 
-async function directory(): Promise<string> {
-  const made = await newDirectory();
-  onTestFinished(() => rm(made, { recursive: true, force: true }));
-  return made;
-}
-
 const ask = (gateway: TestGateway, rest: object = {}, key = gateway.clientKey): Promise<Answer> =>
   gateway.call('POST', '/v1/responses', { body: { model: 'm/ab', input: 'x', ...rest }, key });
 
@@ -140,7 +134,7 @@ describe('a Responses call that goes on from another', () => {
       'goes there after a restart, and from another process of the same store',
     ),
     async () => {
-      const home = await directory();
+      const home = await directoryOfTest();
       const first = await start({ binary: true, directory: home });
       const key = first.clientKey;
       const answers = await answersOfBoth(first);

@@ -1,11 +1,11 @@
-import { rm } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { storePlaces } from '../../store/support/store-places.ts';
-import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { startSmtpServer } from '../../support/stage/smtp-server.ts';
 import { sendJson, startUpstream } from '../../support/stage/upstream.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const PASSWORD = 'hush-hush-0123';
 const TIMEOUT_MS = 150_000;
@@ -175,8 +175,7 @@ describe.each(places.drivers.filter((one) => one !== 'fs'))('alerts on %s', (dri
     async () => {
       const provider = await startProvider();
       const receivers = await startReceivers();
-      const directory = await newDirectory();
-      onTestFinished(() => rm(directory, { recursive: true, force: true }));
+      const directory = await directoryOfTest();
       const config = configOf(receivers, provider.url, await places.fresh(driver));
       const start = async (): Promise<TestGateway> => {
         const options = { binary: true, directory, env: { MAIL_PASSWORD: PASSWORD } };

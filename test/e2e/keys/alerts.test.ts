@@ -1,11 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runBinary } from '../../support/binary.ts';
-import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 interface Received {
   id: string;
@@ -51,8 +52,7 @@ async function start(url: string, directory: string): Promise<TestGateway> {
 describe('alerts', () => {
   it('tell of each mark of a budget once, signed, with two processes and a kill between', async () => {
     const { url, received } = await startReceiver();
-    const directory = await newDirectory();
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const directory = await directoryOfTest();
     const first = await start(url, directory);
     const second = await start(url, directory);
     const key = first.clientKey;
@@ -76,8 +76,7 @@ describe('alerts', () => {
   });
 
   it('are refused by mail where the settings cannot be right, with the place and what to do', async () => {
-    const directory = await newDirectory();
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const directory = await directoryOfTest();
     const validate = async (mail: string): Promise<string> => {
       const file = `version: 1\nserver:\n  alerts:\n    mails:\n      ops: ${mail}\n`;
       await writeFile(join(directory, 'gateway.yaml'), file);

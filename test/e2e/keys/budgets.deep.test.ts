@@ -1,13 +1,14 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { runBinary } from '../../support/binary.ts';
-import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
 import { storePlaces } from '../../store/support/store-places.ts';
 import { startUpstream } from '../../support/stage/upstream.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const places = storePlaces();
 const DAY = 86_400_000;
@@ -125,8 +126,7 @@ describe('budgets', () => {
   );
 
   it('are refused where they name a model that is not there, with the place and a suggestion', async () => {
-    const directory = await newDirectory();
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const directory = await directoryOfTest();
     const file = `version: 1
 providers: [{ name: mock, type: mock }]
 models: [{ name: acme/cheap, routes: [{ provider: mock }] }]
@@ -194,8 +194,7 @@ budgets:
 
 describe.each(places.drivers.filter((one) => one !== 'fs'))('budgets on %s', (driver) => {
   it('let in exactly what fits, of fifty calls at once at two processes, also behind a kill', async () => {
-    const directory = await newDirectory();
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const directory = await directoryOfTest();
     const options = { binary: true, directory };
     const server = { store: await places.fresh(driver) };
     const config = { budgets: [{ name: 'all', amount: 3, per: 'month' }], server };
@@ -219,8 +218,7 @@ describe('token caps', () => {
       'refuse with 429 and no headers once they are reached, at every process, until the next day',
     ),
     async () => {
-      const directory = await newDirectory();
-      onTestFinished(() => rm(directory, { recursive: true, force: true }));
+      const directory = await directoryOfTest();
       const options = { binary: true, directory };
       const gateways = [await start({}, options), await start({}, options)];
       const used = (await gateways[0]!.chat('acme/cheap')).body.usage.total_tokens as number;

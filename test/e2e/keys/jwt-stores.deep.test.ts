@@ -1,11 +1,11 @@
-import { rm } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { storePlaces } from '../../store/support/store-places.ts';
 import { CHAT_PATH, chatBody } from '../../support/chat.ts';
-import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { AUDIENCE, startOidcIssuer } from '../../support/stage/oidc-issuer.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const TIMEOUT_MS = 120_000;
 const places = storePlaces();
@@ -19,8 +19,7 @@ describe.each(places.drivers.filter((one) => one !== 'fs'))('tokens on %s', (dri
     async () => {
       const issuer = await startOidcIssuer({ alice: { rpm: 9 } });
       onTestFinished(() => issuer.stop());
-      const directory = await newDirectory();
-      onTestFinished(() => rm(directory, { recursive: true, force: true }));
+      const directory = await directoryOfTest();
       const config = {
         providers: [{ name: 'lab', type: 'mock' }],
         models: [{ name: 'lab/one', routes: [{ provider: 'lab', upstream_model: 'one' }] }],

@@ -1,11 +1,11 @@
-import { rm } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
-import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const DAY = 86_400_000;
 const PRICED = { provider: 'mock', pricing: { per_call: '0.15' } };
@@ -36,8 +36,7 @@ async function startWithClock(
 
 /** Two processes that share one store, each with its own address. */
 async function startTwo(config: object = {}): Promise<[TestGateway, TestGateway]> {
-  const directory = await newDirectory();
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await directoryOfTest();
   const options = { binary: true, directory };
   const first = await start(config, options);
   return [first, await start(config, options)];

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,8 +7,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { chunk } from '../../support/chat.ts';
-import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const PRICE = 0.01;
 const LIMIT = 1;
@@ -129,8 +129,7 @@ describe('kill -9 the moment an answer is there', () => {
     ),
     LONG,
     async () => {
-      const directory = await newDirectory();
-      onTestFinished(() => rm(directory, { recursive: true, force: true }));
+      const directory = await directoryOfTest();
       const provider = await startProvider();
       onTestFinished(() => provider.close());
       const open = (mode: string) =>
@@ -175,8 +174,7 @@ describe('kill -9 the moment an answer is there', () => {
     ),
     LONG,
     async () => {
-      const directory = await newDirectory();
-      onTestFinished(() => rm(directory, { recursive: true, force: true }));
+      const directory = await directoryOfTest();
       const provider = await startProvider();
       onTestFinished(() => provider.close());
       const config = configOf(provider.url, 'auto');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,11 +9,12 @@ import { verifies } from '../../requirements.ts';
 import { adminEnv, runBinary } from '../../support/binary.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import type { Issued } from '../../support/certificates.ts';
-import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import { startConnectProxy } from '../../support/stage/connect-proxy.ts';
 import { startEverything } from '../../support/stage/everything.ts';
 import { PNG } from '../../support/stage/media-studio.ts';
 import { sendJson, startUpstream } from '../../support/stage/upstream.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 /**
  * Of a network that exists in documentation alone: what arrives came through the proxy of this test, or
@@ -123,8 +124,7 @@ it.each(WAYS)(
     });
     onTestFinished(() => proxy.close());
     const hostsSeen = () => new Set(target.seen.map(({ headers }) => headers.host));
-    const directory = await newDirectory();
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const directory = await directoryOfTest();
     const [trusted, detour] = [join(directory, 'ca.pem'), join(directory, 'detour.mjs')];
     await writeFile(trusted, authority.ca);
     await writeFile(detour, detourOf(toolsPort, otherPort));

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import { connect as connectPlain } from 'node:net';
@@ -9,14 +9,9 @@ import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import type { Issued } from '../../support/certificates.ts';
-import {
-  eventually,
-  newDirectory,
-  runGateway,
-  startGateway,
-  writeConfig,
-} from '../../support/gateway.ts';
+import { eventually, runGateway, startGateway, writeConfig } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const authority = createAuthority('Listeners');
 afterAll(() => authority.dispose());
@@ -37,8 +32,7 @@ const CONFIG = {
 };
 
 async function folderWith(issued: Issued): Promise<string> {
-  const directory = await newDirectory();
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await directoryOfTest();
   await put(directory, issued);
   return directory;
 }

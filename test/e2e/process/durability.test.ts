@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
-import { newDirectory, startGateway } from '../../support/gateway.ts';
+import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const CONFIG = {
   server: { store: { driver: 'lmdb' } },
@@ -109,8 +109,7 @@ describe('kill -9 in the middle of writes', () => {
       'loses nothing that was answered with success, and leaves the rest whole or absent',
     ),
     async () => {
-      const directory = await newDirectory();
-      onTestFinished(() => rm(directory, { recursive: true, force: true }));
+      const directory = await directoryOfTest();
       const acked: Acked[] = [];
       const first = await startGateway(CONFIG, { binary: true, directory });
       const bound = await prepare(first);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
@@ -7,26 +7,14 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runStart } from '../../../src/server/process/run-start.ts';
 import { verifies } from '../../requirements.ts';
 import { startVendor } from '../../support/fake-vendor.ts';
-import {
-  ask,
-  eventually,
-  newDirectory,
-  runGateway,
-  spawnGateway,
-  writeConfig,
-} from '../../support/gateway.ts';
+import { ask, eventually, runGateway, spawnGateway, writeConfig } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const ECHO = {
   providers: [{ name: 'mock', type: 'mock' }],
   models: [{ name: 'acme/echo', routes: [{ provider: 'mock' }] }],
 };
 const LOCKED = { providers: [{ name: 'a', type: 'openai', api_key: '${secret:env:NOT_SET}' }] };
-
-async function directory(): Promise<string> {
-  const made = await newDirectory();
-  onTestFinished(() => rm(made, { recursive: true, force: true }));
-  return made;
-}
 
 async function takePort(): Promise<{ port: number; server: Server }> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -51,7 +39,7 @@ describe('a start that fails', () => {
       'has made and shown nothing, so that the next one is the first',
     ),
     async () => {
-      const cwd = await directory();
+      const cwd = await directoryOfTest();
       const { port, server } = await takePort();
       await writeConfig(cwd, { server: { listen: { port } }, ...ECHO }, true);
       const taken = await runGateway(['start'], { cwd });
@@ -73,7 +61,7 @@ describe('a start that fails', () => {
   it(
     verifies('cli.start.check-agrees', 'is told by --check with the same exit code and words'),
     async () => {
-      const cwd = await directory();
+      const cwd = await directoryOfTest();
       const { port } = await takePort();
       const faults = [
         { server: { listen: { port } } },
@@ -113,7 +101,7 @@ describe('a start that fails', () => {
 it(
   verifies('cli.start.declared-keys', 'a list of keys, empty or not, makes no further client key'),
   async () => {
-    const cwd = await directory();
+    const cwd = await directoryOfTest();
     const value = `sk-${'0123456789abcdef'.repeat(4)}`;
     await writeConfig(cwd, { ...ECHO, keys: [{ name: 'app', value: '${secret:env:APP}' }] }, true);
     const { child, url, key } = await serve(cwd, [], { APP: value });
@@ -131,7 +119,7 @@ it(
 it(
   verifies('cli.start.open-host', 'an open host is told with what it opens, before it listens'),
   async () => {
-    const cwd = await directory();
+    const cwd = await directoryOfTest();
     await writeConfig(cwd, ECHO, true);
     const { child } = await serve(cwd, ['--host', '0.0.0.0']);
     const [before = ''] = child.log().split('gateway listening');
@@ -144,7 +132,7 @@ it(
 );
 
 it('a first start names the routes that spending limits cannot use', async () => {
-  const cwd = await directory();
+  const cwd = await directoryOfTest();
   const route = { provider: 'own' };
   const provider = {
     name: 'own',
@@ -172,7 +160,7 @@ describe('a start without a file', () => {
   };
 
   it('serves every model of the vendors whose keys are set, also in .env', async () => {
-    const cwd = await directory();
+    const cwd = await directoryOfTest();
     const vendor = await startVendor(['gpt-5', 'gpt-5-mini']);
     onTestFinished(() => vendor.close());
     await writeFile(
@@ -196,7 +184,7 @@ describe('a start without a file', () => {
   });
 
   it('names what it looked for where nothing is set, and serves the mock', async () => {
-    const cwd = await directory();
+    const cwd = await directoryOfTest();
     const { child, url, key } = await serve(cwd, ['--port', '0']);
     expect(child.log()).toMatch(/no key of a vendor is set; looked for ANTHROPIC_API_KEY, .*XAI_/);
     expect(await chat(url, key, 'mock/echo')).toMatchObject({ status: 200 });
@@ -209,7 +197,7 @@ it(
     'init writes the vendors that are set with all of their models',
   ),
   async () => {
-    const cwd = await directory();
+    const cwd = await directoryOfTest();
     const env = { OPENAI_API_KEY: 'canary' };
     const made = await runGateway(['init', '--template', 'env'], { cwd, env });
     expect(made).toMatchObject({ code: 0, said: expect.stringContaining('looked for ANTHROPIC_') });
@@ -218,7 +206,7 @@ it(
     expect(text).toContain('aliases:\n  gpt-*: openai/gpt-*\n');
     expect(text).not.toContain('canary');
     expect((await runGateway(['start', '--check', '--port', '0'], { cwd, env })).code).toBe(0);
-    const bare = await directory();
+    const bare = await directoryOfTest();
     const none = await runGateway(['init', '--template', 'env'], { cwd: bare });
     expect(none.said).toMatch(/found no API key of a known vendor.*looked for .*OPENAI_API_KEY/);
     expect((await runGateway(['start', '--check', '--port', '0'], { cwd: bare })).code).toBe(0);

@@ -1,16 +1,10 @@
 import { join } from 'node:path';
-import { rm } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { readLoaded, recordLoads } from '../../cli/loaded-modules.ts';
 import { verifies } from '../../requirements.ts';
-import {
-  eventually,
-  newDirectory,
-  runGateway,
-  startGateway,
-  writeConfig,
-} from '../../support/gateway.ts';
+import { eventually, runGateway, startGateway, writeConfig } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 /** Sources that only serve what this gateway does not use. */
 const UNUSED = {
@@ -60,8 +54,7 @@ const CONFIG = {
 };
 
 async function start() {
-  const directory = await newDirectory();
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await directoryOfTest();
   const list = join(directory, 'loaded');
   const store = { driver: 'lmdb', path: join(directory, 'data') };
   const config = { ...CONFIG, server: { store } };
@@ -146,8 +139,7 @@ it('loads the console at the first look at it, and the streams of requests later
 });
 
 it('still refuses at the start what a part would refuse that is loaded later', async () => {
-  const directory = await newDirectory();
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await directoryOfTest();
   const config = { ...CONFIG, server: { outbound: { allow: ['10.0.0.0/99'] } } };
   const file = await writeConfig(directory, config, true);
   const { code, said } = await runGateway(['start', '--config', file], { cwd: directory });

@@ -9,8 +9,9 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { findProgram, startPostgres, startRedis } from '../../store/support/database-server.ts';
-import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const LONG = { timeout: 300_000 };
 const ENV = { MASTER: 'a-master-key-of-32-characters-00' };
@@ -70,8 +71,7 @@ describe('a node that is killed and whose data folder is gone', () => {
             { name: 'acme/flat', routes: [{ provider: 'up', upstream_model: 'flat', pricing }] },
           ],
         };
-        const directory = await newDirectory();
-        onTestFinished(() => rm(directory, { recursive: true, force: true }));
+        const directory = await directoryOfTest();
         const open = () => startGateway(config, { binary: true, directory, env: ENV });
         const first = await open();
         const second = await open();

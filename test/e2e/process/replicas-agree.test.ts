@@ -1,14 +1,14 @@
-import { rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { findProgram, startPostgres, startRedis } from '../../store/support/database-server.ts';
 import type { DatabaseServer } from '../../store/support/database-server.ts';
-import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { openRaw } from '../../support/raw-client.ts';
 import { startStoreLine } from '../../support/stage/store-line.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const BACKENDS = [
   { driver: 'redis', program: 'redis-server', start: startRedis },
@@ -44,8 +44,7 @@ describe.each(BACKENDS)('two nodes on $driver', ({ driver, start, path }) => {
   async function nodes(parts: object, url = server.url): Promise<[TestGateway, TestGateway]> {
     const name = `t${Math.random().toString(36).slice(2, 10)}`;
     const place = driver === 'redis' ? { prefix: `${name}:` } : { schema: name };
-    const directory = await newDirectory();
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const directory = await directoryOfTest();
     const open = async (at: string): Promise<TestGateway> => {
       const store = { driver, options: { url: at, ...place } };
       const secrets = { master_key: '${secret:env:MASTER}' };

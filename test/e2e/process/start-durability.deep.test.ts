@@ -1,34 +1,17 @@
 import { once } from 'node:events';
-import { readFile, readdir, rm } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
-import {
-  ask,
-  eventually,
-  newDirectory,
-  runGateway,
-  startGateway,
-  writeConfig,
-} from '../../support/gateway.ts';
-import type { StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
+import { ask, eventually, runGateway, writeConfig } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
+import { gatewayOfTest } from '../../support/process/gateway-of-test.ts';
 
 const ECHO = {
   providers: [{ name: 'mock', type: 'mock' }],
   models: [{ name: 'acme/echo', routes: [{ provider: 'mock' }] }],
 };
-
-async function directory(): Promise<string> {
-  const made = await newDirectory();
-  onTestFinished(() => rm(made, { recursive: true, force: true }));
-  return made;
-}
-
-async function start(config: object, options: StartGatewayOptions = {}): Promise<TestGateway> {
-  const gateway = await startGateway(config, { binary: true, ...options });
-  onTestFinished(async () => void (await gateway.stop()));
-  return gateway;
-}
 
 describe('a stop', () => {
   const slow = (pieces: number, drain: string) => ({
@@ -63,7 +46,7 @@ describe('a stop', () => {
   it(
     verifies('ops.shutdown.drain', 'takes no new connection and lets open streams end'),
     async () => {
-      const gateway = await start(slow(20, '30s'));
+      const gateway = await gatewayOfTest(slow(20, '30s'));
       const { rest } = await openStream(gateway, gateway.clientKey);
       const exit = once(gateway.child!, 'exit');
       gateway.child!.kill('SIGTERM');
@@ -82,9 +65,9 @@ describe('a stop', () => {
       'ends in-band what lasts longer than the drain time, and settles everything',
     ),
     async () => {
-      const home = await directory();
+      const home = await directoryOfTest();
       const config = slow(1_000, '300ms');
-      const gateway = await start(config, { directory: home });
+      const gateway = await gatewayOfTest(config, { directory: home });
       const made = await gateway.admin('POST', '/admin/v1/keys', {
         name: 'l',
         spending_limit: '9',
@@ -102,7 +85,7 @@ describe('a stop', () => {
       expect(await gateway.stop()).toBe(0);
       expect(performance.now() - begun).toBeLessThan(3_000);
 
-      const again = await start(config, { directory: home });
+      const again = await gatewayOfTest(config, { directory: home });
       const record = (await again.admin('GET', `/admin/v1/requests/${id}`)).body;
       expect(record).toMatchObject({ id, cost: '0.15' });
       expect(record.result).not.toBe('pending');
@@ -114,8 +97,8 @@ describe('a stop', () => {
 
 describe('after kill -9', () => {
   it('everything that was acknowledged is there, and nothing by halves', async () => {
-    const home = await directory();
-    const gateway = await start(ECHO, { directory: home });
+    const home = await directoryOfTest();
+    const gateway = await gatewayOfTest(ECHO, { directory: home });
     const acknowledged = { models: [] as string[], requests: [] as string[] };
     let next = 0;
     const work = async (): Promise<void> => {
@@ -134,7 +117,7 @@ describe('after kill -9', () => {
     gateway.child!.kill('SIGKILL');
     await workers;
 
-    const again = await start(ECHO, { directory: home });
+    const again = await gatewayOfTest(ECHO, { directory: home });
     const names = new Set<string>();
     for (let page: string | null = ''; page !== null;) {
       const { body } = await again.admin('GET', `/admin/v1/models?limit=100&page=${page}`);
@@ -173,8 +156,8 @@ describe('secrets at rest', () => {
       'are nowhere in the data directory in a form that can be used',
     ),
     async () => {
-      const home = await directory();
-      const gateway = await start(KEYED, { directory: home, env });
+      const home = await directoryOfTest();
+      const gateway = await gatewayOfTest(KEYED, { directory: home, env });
       const canary = 'canary-given-over-the-api-9876543210';
       const provider = { name: 'other', type: 'openai', api_key: canary };
       expect((await gateway.admin('POST', '/admin/v1/providers', provider)).status).toBe(201);
@@ -206,12 +189,12 @@ describe('secrets at rest', () => {
       'open with the key they were sealed with, current or previous; another stops the start',
     ),
     async () => {
-      const home = await directory();
+      const home = await directoryOfTest();
       const withKeys = (secrets: object) => ({ ...ECHO, server: { secrets } });
       const old = { OLD: 'the-old-master-key-0123456789', NEW: 'the-new-master-key-0123456789' };
       const reference = (name: string) => `\${secret:env:${name}}`;
       const options = { directory: home, env: old };
-      const first = await start(withKeys({ master_key: reference('OLD') }), options);
+      const first = await gatewayOfTest(withKeys({ master_key: reference('OLD') }), options);
       await first.stop();
 
       await writeConfig(home, withKeys({ master_key: reference('NEW') }), true);
@@ -220,13 +203,13 @@ describe('secrets at rest', () => {
       expect(refused.said).toMatch(/^gateway: the master key does not fit this store; [^\n]+\n$/);
 
       const both = { master_key: reference('NEW'), previous_keys: [reference('OLD')] };
-      const second = await start(withKeys(both), options);
+      const second = await gatewayOfTest(withKeys(both), options);
       expect((await second.chat('acme/echo', { key: first.clientKey })).status).toBe(200);
       const fresh = await second.admin('POST', '/admin/v1/keys', { name: 'fresh' });
       expect(fresh.status).toBe(201);
       await second.stop();
 
-      const third = await start(withKeys(both), options);
+      const third = await gatewayOfTest(withKeys(both), options);
       for (const key of [first.clientKey, fresh.body.value])
         expect((await third.chat('acme/echo', { key })).status).toBe(200);
     },

@@ -1,38 +1,20 @@
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { verifies } from '../../requirements.ts';
-import {
-  ask,
-  eventually,
-  newDirectory,
-  runGateway,
-  spawnGateway,
-  startGateway,
-  writeConfig,
-} from '../../support/gateway.ts';
-import type { StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
+import { ask, eventually, runGateway, spawnGateway, writeConfig } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
+import { gatewayOfTest } from '../../support/process/gateway-of-test.ts';
 
 const ECHO = {
   providers: [{ name: 'mock', type: 'mock' }],
   models: [{ name: 'acme/echo', routes: [{ provider: 'mock' }] }],
 };
-
-async function directory(): Promise<string> {
-  const made = await newDirectory();
-  onTestFinished(() => rm(made, { recursive: true, force: true }));
-  return made;
-}
-
-async function start(config: object, options: StartGatewayOptions = {}): Promise<TestGateway> {
-  const gateway = await startGateway(config, { binary: true, ...options });
-  onTestFinished(async () => void (await gateway.stop()));
-  return gateway;
-}
 
 describe('gateway start', () => {
   it(
@@ -41,7 +23,7 @@ describe('gateway start', () => {
       'takes the port of the file or flag, prints the address and answers; serve is the same',
     ),
     async () => {
-      const cwd = await directory();
+      const cwd = await directoryOfTest();
       await writeConfig(cwd, ECHO, true);
       for (const argv of [
         ['start', '-c', 'gateway.yaml', '--port', '0'],
@@ -70,7 +52,7 @@ describe('gateway start', () => {
       'prints every fault of the file and exits 3 without a port; --check only checks',
     ),
     async () => {
-      const cwd = await directory();
+      const cwd = await directoryOfTest();
       await writeFile(
         join(cwd, 'bad.yaml'),
         [
@@ -97,7 +79,7 @@ describe('gateway start', () => {
   it(
     verifies('cli.serve.zero-config', 'works right after init, with a model and a printed key'),
     async () => {
-      const cwd = await directory();
+      const cwd = await directoryOfTest();
       expect((await runGateway(['init'], { cwd })).code).toBe(0);
       const { models } = parse(await readFile(join(cwd, 'gateway.yaml'), 'utf8'));
       const child = spawnGateway(['serve', '--port', '0'], { cwd });
@@ -120,8 +102,8 @@ describe('gateway start', () => {
       'makes an organization and two keys on an empty store, and never again',
     ),
     async () => {
-      const home = await directory();
-      const first = await start(ECHO, { directory: home });
+      const home = await directoryOfTest();
+      const first = await gatewayOfTest(ECHO, { directory: home });
       const file = join(home, '.gateway', 'admin.key');
       expect((await stat(file)).mode & 0o777).toBe(0o600);
       expect(first.log()).toContain(first.clientKey);
@@ -137,7 +119,7 @@ describe('gateway start', () => {
       expect((await first.chat('acme/echo')).status).toBe(200);
       await first.stop();
 
-      const second = await start(ECHO, { directory: home });
+      const second = await gatewayOfTest(ECHO, { directory: home });
       expect(second.log()).not.toMatch(/sk-[0-9a-f]{64}/);
       expect(await resources(second)).toEqual(made);
       expect((await second.chat('acme/echo', { key: first.clientKey })).status).toBe(200);
@@ -152,7 +134,7 @@ describe('health', () => {
       'is told without a key and without counting; readiness follows the store',
     ),
     async () => {
-      const gateway = await start({ server: { limits: { rpm: 1 } } }, { binary: false });
+      const gateway = await gatewayOfTest({ server: { limits: { rpm: 1 } } }, { binary: false });
       const look = async (path: string) => (await ask(gateway.url + path)).status;
       for (let again = 0; again < 5; again++)
         expect([await look('/healthz'), await look('/readyz')]).toEqual([200, 200]);
@@ -209,7 +191,7 @@ describe('a start that cannot be', () => {
   ];
 
   it.each(CASES)('says in one line what to do about $what', async ({ prepare, says }) => {
-    const cwd = await directory();
+    const cwd = await directoryOfTest();
     await writeConfig(cwd, ECHO, true);
     const { code, said } = await runGateway(['start', ...(await prepare(cwd))], { cwd });
     expect(said.trimEnd().split('\n')).toEqual([expect.stringMatching(says)]);
@@ -225,7 +207,7 @@ describe('a start that cannot be', () => {
     },
     { what: 'a foreign address', host: '192.0.2.1', says: /is not an address of this .*--host/ },
   ])('ends on $what with a sentence, and the next start is the first', async (one) => {
-    const cwd = await directory();
+    const cwd = await directoryOfTest();
     await writeConfig(cwd, ECHO, true);
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -237,12 +219,12 @@ describe('a start that cannot be', () => {
     expect(first.said.trimEnd().split('\n').at(-1)).toMatch(/^gateway: /);
     expect(first.said).toMatch(one.says);
     expect(first.code).toBe(1);
-    const gateway = await start(ECHO, { directory: cwd });
+    const gateway = await gatewayOfTest(ECHO, { directory: cwd });
     expect((await gateway.chat('acme/echo')).status).toBe(200);
   });
 
   it('exits 3 when the configuration cannot be read', async () => {
-    const cwd = await directory();
+    const cwd = await directoryOfTest();
     const { code, said } = await runGateway(['start', '-c', 'none.yaml'], { cwd });
     expect([code, said]).toEqual([
       3,
@@ -251,9 +233,9 @@ describe('a start that cannot be', () => {
   });
 
   it('leaves out a stored provider that this version does not know, and serves the rest', async () => {
-    const home = await directory();
+    const home = await directoryOfTest();
     const server = { store: { driver: 'lmdb' } };
-    const first = await start({ ...ECHO, server }, { binary: false, directory: home });
+    const first = await gatewayOfTest({ ...ECHO, server }, { binary: false, directory: home });
     const provider = { name: 'odd', type: 'mock' };
     const { id } = (await first.admin('POST', '/admin/v1/providers', provider)).body;
     await first.admin('POST', '/admin/v1/models', {
@@ -268,7 +250,7 @@ describe('a start that cannot be', () => {
     ]);
     await first.stop();
 
-    const second = await start({ ...ECHO, server }, { binary: false, directory: home });
+    const second = await gatewayOfTest({ ...ECHO, server }, { binary: false, directory: home });
     const { clientKey: key } = first;
     expect((await second.chat('acme/echo', { key })).status).toBe(200);
     expect((await second.chat('odd/one', { key })).status).toBe(404);

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import * as support from '../../support/gateway.ts';
 import { runGateway, startGateway } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const SENTENCE = /is damaged: [^`\n]+; restore a backup: `gateway store restore BACKUP --replace`/;
 const CONFIG = {
@@ -136,14 +137,12 @@ describe('a damaged store', () => {
 
 describe('a first start', () => {
   it('that ended after the keys were made goes on', async () => {
-    directory = await newDirectory();
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    directory = await directoryOfTest();
     const first = await startGateway(CONFIG, { binary: true, directory });
     await first.stop();
     const master = await readFile(data('master.key'));
     // Ended behind the master key, before there was a store.
-    const other = await newDirectory();
-    onTestFinished(() => rm(other, { recursive: true, force: true }));
+    const other = await directoryOfTest();
     const again = await startGateway(CONFIG, { binary: true, directory: other });
     await again.stop();
     for (const name of ['store', 'admin.key'])
@@ -157,8 +156,7 @@ describe('a first start', () => {
   it(
     verifies('store.damage.empty-beside-key', 'is refused on a journal that lost its rows'),
     async () => {
-      const here = await newDirectory();
-      onTestFinished(() => rm(here, { recursive: true, force: true }));
+      const here = await directoryOfTest();
       directory = here;
       const config = { ...CONFIG, server: { store: { driver: 'fs', path: './rows' } } };
       const gateway = await startGateway(config, { binary: true, directory: here });

@@ -1,26 +1,18 @@
-import { cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { cp, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { openRawTarget } from '../../../src/store/raw/open-raw.ts';
 import { verifies } from '../../requirements.ts';
-import {
-  findProgram,
-  startPostgres,
-  type DatabaseServer,
-} from '../../store/support/database-server.ts';
+import { findProgram, startPostgres } from '../../store/support/database-server.ts';
+import type { DatabaseServer } from '../../store/support/database-server.ts';
 import { formatOneStore } from '../../store/support/format-one.ts';
 import { runCli } from '../../cli/run-cli.ts';
-import {
-  eventually,
-  newDirectory,
-  runGateway,
-  startGateway,
-  writeConfig,
-} from '../../support/gateway.ts';
+import { eventually, runGateway, startGateway, writeConfig } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { startMediaStudio } from '../../support/stage/media-studio.ts';
 import type { MediaStudio } from '../../support/stage/media-studio.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const MESSAGE = [{ type: 'user.message', content: [{ type: 'text', text: 'remember me' }] }];
 
@@ -35,12 +27,6 @@ const config = (server: object = {}): object => ({
   providers: [{ name: 'mock', type: 'mock' }],
   models: [{ name: 'acme/echo', routes: [{ provider: 'mock', pricing: { per_call: '0.15' } }] }],
 });
-
-async function directory(): Promise<string> {
-  const path = await newDirectory();
-  onTestFinished(() => rm(path, { recursive: true, force: true, maxRetries: 3 }));
-  return path;
-}
 
 /** A Session that answered, a Schedule, keys, an asset and calls that cost. */
 async function live(gateway: TestGateway): Promise<string[]> {
@@ -124,7 +110,7 @@ describe('gateway store', () => {
       'backup copies what two workers serve, and restore makes a gateway of it that answers the same',
     ),
     async () => {
-      const here = await directory();
+      const here = await directoryOfTest();
       const options = { binary: true, directory: here, args: ['--workers', '2'] };
       const gateway = await startGateway(config(), options);
       onTestFinished(async () => void (await gateway.stop()));
@@ -148,7 +134,7 @@ describe('gateway store', () => {
       const refused = await store(here, 'restore', backup, '--replace');
       expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/process \d+/) });
 
-      const there = await directory();
+      const there = await directoryOfTest();
       const file = await writeConfig(there, config(), true);
       await mkdir(join(there, '.gateway'));
       for (const name of ['master.key', 'admin.key']) {
@@ -176,7 +162,7 @@ describe('gateway store', () => {
       'a store of an older release is brought forward by workers that start on it',
     ),
     async () => {
-      const here = await directory();
+      const here = await directoryOfTest();
       await formatOneStore('lmdb', join(here, '.gateway', 'store'));
       const old = await store(here, 'verify', 'lmdb:.gateway/store', '-o', 'json');
       expect(old.json().data).toMatchObject({ format: 1, rows: 6, problems: [] });
@@ -203,7 +189,7 @@ describe.skipIf(postgres === undefined)('gateway store migrate', () => {
   it(
     verifies('store.migrate', 'moves a gateway from lmdb to PostgreSQL, where it answers the same'),
     async () => {
-      const here = await directory();
+      const here = await directoryOfTest();
       const gateway = await startGateway(config(), { binary: true, directory: here });
       onTestFinished(async () => void (await gateway.stop()));
       const paths = await live(gateway);
@@ -227,7 +213,7 @@ describe.skipIf(postgres === undefined)('gateway store migrate', () => {
   );
 
   it(verifies('store.migrate', 'starts no gateway on half a copy, and says why'), async () => {
-    const here = await directory();
+    const here = await directoryOfTest();
     const path = join(here, 'store');
     const target = await openRawTarget({ driver: 'lmdb', path }, systemClock);
     await target.begin({ from: 'somewhere', startedAt: 0 });

@@ -1,16 +1,12 @@
 import { once } from 'node:events';
-import { readFile, readdir, rm } from 'node:fs/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { readFile, readdir } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { freshChat } from '../../support/fresh-chat.ts';
-import {
-  eventually,
-  newDirectory,
-  spawnGateway,
-  startGateway,
-  writeConfig,
-} from '../../support/gateway.ts';
-import type { StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
+import { eventually, spawnGateway, writeConfig } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
+import { gatewayOfTest } from '../../support/process/gateway-of-test.ts';
 
 /** The mock counts per process, so each worker says `first` once. */
 const COUNTING = {
@@ -24,23 +20,11 @@ const COUNTING = {
   models: [{ name: 'acme/echo', routes: [{ provider: 'mock' }] }],
 };
 
-async function directory(): Promise<string> {
-  const made = await newDirectory();
-  onTestFinished(() => rm(made, { recursive: true, force: true }));
-  return made;
-}
-
-async function start(config: object, options: StartGatewayOptions = {}): Promise<TestGateway> {
-  const gateway = await startGateway(config, { binary: true, ...options });
-  onTestFinished(async () => void (await gateway.stop()));
-  return gateway;
-}
-
 /** Two gateways of one store, each with an address of its own. */
 async function startTwo(): Promise<[TestGateway, TestGateway]> {
-  const home = await directory();
-  const first = await start(COUNTING, { directory: home });
-  return [first, await start(COUNTING, { directory: home })];
+  const home = await directoryOfTest();
+  const first = await gatewayOfTest(COUNTING, { directory: home });
+  return [first, await gatewayOfTest(COUNTING, { directory: home })];
 }
 
 async function freshChats(gateway: TestGateway, count: number, key?: string) {
@@ -68,7 +52,7 @@ async function workersOf({ child }: TestGateway): Promise<number[]> {
 
 describe('--workers 2', () => {
   it('serves with both, replaces one that is killed, and drains with exit 0', async () => {
-    const gateway = await start(COUNTING, { args: ['--workers', '2'] });
+    const gateway = await gatewayOfTest(COUNTING, { args: ['--workers', '2'] });
     const before = await eventually(async () => {
       const workers = await workersOf(gateway);
       return workers.length === 2 && workers;
@@ -98,7 +82,7 @@ describe('--workers 2', () => {
       'sees revocations and reloads in every worker within a second',
     ),
     async () => {
-      const gateway = await start(COUNTING, { args: ['--workers', '2'] });
+      const gateway = await gatewayOfTest(COUNTING, { args: ['--workers', '2'] });
       await eventually(async () => (await workersOf(gateway)).length === 2);
       await eventually(async () => firsts(await freshChats(gateway, 6)) === 0);
       const { id, value } = (await gateway.admin('POST', '/admin/v1/keys', { name: 'k' })).body;
@@ -123,7 +107,7 @@ describe('--workers 2', () => {
   it.each(['memory', 'fs'])(
     verifies('store.scope-refusal', 'is refused on the %s store, with the names of those that do'),
     async (driver) => {
-      const cwd = await directory();
+      const cwd = await directoryOfTest();
       await writeConfig(cwd, { ...COUNTING, server: { store: { driver } } }, true);
       const child = spawnGateway(['start', '--workers', '2'], { cwd });
       const [code] = await once(child, 'close');
@@ -140,9 +124,9 @@ describe('--workers 2', () => {
   it(
     verifies('store.scope-refusal', 'and a second gateway are refused on a store of one process'),
     async () => {
-      const home = await directory();
+      const home = await directoryOfTest();
       const config = { ...COUNTING, server: { store: { driver: 'fs' } } };
-      await start(config, { directory: home });
+      await gatewayOfTest(config, { directory: home });
       const child = spawnGateway(['start', '--port', '0'], { cwd: home });
       const [code] = await once(child, 'close');
       expect(child.log()).toMatch(/^gateway: .*lmdb/);

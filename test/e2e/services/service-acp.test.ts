@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { createAcpStream } from '../../support/acp-stream.ts';
-import { BINARY, eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { BINARY, eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { CONFIG, newService } from './service-setup.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const { agent: of, client: us } = acp.methods;
 
@@ -75,8 +75,7 @@ describe('POST /v1/endpoints/{id}/acp', () => {
   );
 
   it(verifies('acp.cancel', 'cancels a prompt on whichever process it runs'), async () => {
-    const directory = await newDirectory();
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const directory = await directoryOfTest();
     const one = await start({ binary: true, directory });
     const other = await start({ binary: true, directory });
     const { id } = await newService(one, { name: 'slow' });

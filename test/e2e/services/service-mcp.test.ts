@@ -1,13 +1,13 @@
-import { rm } from 'node:fs/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { BINARY, eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { BINARY, eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { CONFIG, newService } from './service-setup.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 async function start(options: Parameters<typeof startGateway>[1] = {}): Promise<TestGateway> {
   const gateway = await startGateway(CONFIG, options);
@@ -95,8 +95,7 @@ describe('POST /v1/endpoints/{id}/mcp', () => {
       'knows a transport session on every process, and closes it for all of them',
     ),
     async () => {
-      const directory = await newDirectory();
-      onTestFinished(() => rm(directory, { recursive: true, force: true }));
+      const directory = await directoryOfTest();
       const one = await start({ binary: true, directory });
       const other = await start({ binary: true, directory });
       const { id } = await newService(one, { name: 'shared' });

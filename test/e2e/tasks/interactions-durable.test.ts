@@ -1,10 +1,9 @@
-import { rm } from 'node:fs/promises';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { RequestRecord } from '../../../src/usage/requests/request-record.ts';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
-import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { Answer, StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
 import {
   INTERACTIONS_PATH,
@@ -14,6 +13,7 @@ import {
 } from '../../support/interactions.ts';
 import type { ScriptedProvider } from '../../support/interactions.ts';
 import { sendJson } from '../../support/stage/upstream.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const USAGE = { total_input_tokens: 100, total_output_tokens: 20, total_tokens: 120 };
 const COST = '0.00012';
@@ -51,12 +51,6 @@ async function start(driver: string, options: StartGatewayOptions = {}): Promise
   const gateway = await startGateway(config(driver), options);
   onTestFinished(async () => void (await gateway.stop()));
   return gateway;
-}
-
-async function directory(): Promise<string> {
-  const made = await newDirectory();
-  onTestFinished(() => rm(made, { recursive: true, force: true }));
-  return made;
 }
 
 const ask = (gateway: TestGateway, rest: object = {}, key = gateway.clientKey): Promise<Answer> =>
@@ -135,7 +129,7 @@ describe('background work that nobody asks for', () => {
       'is found again after a restart, and charged for then',
     ),
     async () => {
-      const place = await directory();
+      const place = await directoryOfTest();
       const before = await start('lmdb', { directory: place });
       first.found = first.created;
       const { id } = (await ask(before, { background: true })).body;
@@ -187,7 +181,7 @@ describe('an interaction that continues another', () => {
       'goes there after a restart and from another process',
     ),
     async () => {
-      const place = await directory();
+      const place = await directoryOfTest();
       const before = await start('lmdb', { directory: place });
       const previous = await createdBySecond(before);
       const key = before.clientKey;

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
 import { verifies } from '../../requirements.ts';
 import { customProvider } from '../../support/chat.ts';
-import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { Answer, TestGateway } from '../../support/gateway.ts';
 import { sendJson, startUpstream } from '../../support/stage/upstream.ts';
 import type { Upstream } from '../../support/stage/upstream.ts';
 import { startWebhookReceiver } from '../../webhooks/webhook-receiver.ts';
 import type { ReceivedWebhook, WebhookReceiver } from '../../webhooks/webhook-receiver.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const INPUT = { messages: [{ role: 'user', content: 'hello' }] };
 const SLOW = 120_000;
@@ -38,12 +38,6 @@ async function startReceiver(): Promise<WebhookReceiver> {
   const receiver = await startWebhookReceiver();
   onTestFinished(() => receiver.close());
   return receiver;
-}
-
-async function newHome(): Promise<string> {
-  const directory = await newDirectory();
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return directory;
 }
 
 async function start(config: object, directory: string): Promise<TestGateway> {
@@ -93,7 +87,7 @@ describe('a run whose process is killed', () => {
       const [provider, receiver, home] = [
         await startProvider(),
         await startReceiver(),
-        await newHome(),
+        await directoryOfTest(),
       ];
       const config = configOf(provider.url, receiver);
       const first = await start(config, home);
@@ -122,7 +116,7 @@ describe('a run whose process is killed', () => {
   it(
     verifies('run.durable', 'is done by the next one when its call had not begun'),
     async () => {
-      const [provider, home] = [await startProvider(), await newHome()];
+      const [provider, home] = [await startProvider(), await directoryOfTest()];
       const config = configOf(provider.url);
       const first = await start(config, home);
       const made = await first.admin('POST', '/admin/v1/keys', {
@@ -154,7 +148,7 @@ describe('a run whose process is killed', () => {
       const [provider, receiver, home] = [
         await startProvider(),
         await startReceiver(),
-        await newHome(),
+        await directoryOfTest(),
       ];
       receiver.answer(500, 200);
       const config = configOf(provider.url, receiver);
@@ -185,7 +179,7 @@ describe('a run whose process is killed', () => {
     async () => {
       const mock = await startMockServer({ cassette: { rules: [{ reply: { polls: 2 } }] } });
       onTestFinished(() => mock.close());
-      const home = await newHome();
+      const home = await directoryOfTest();
       const config = {
         providers: [customProvider('up', mock.url, { protocols: { videos: true } })],
         models: [modelOf('film', { type: 'video' })],
@@ -213,7 +207,7 @@ describe('a run whose process is killed', () => {
   it(
     verifies('run.durable', 'ends with the gateway when that is stopped, if it can'),
     async () => {
-      const [provider, home] = [await startProvider(), await newHome()];
+      const [provider, home] = [await startProvider(), await directoryOfTest()];
       const config = configOf(provider.url);
       const first = await start(config, home);
       const { clientKey } = first;

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
 import type { CassetteInput } from '../../../src/providers/mock/tape/cassette.ts';
 import { verifies } from '../../requirements.ts';
 import { customProvider, openaiClient, orderedModel } from '../../support/chat.ts';
-import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const PRICING = { per_call: '0.5', per_second: '0.1' };
 
@@ -30,12 +30,6 @@ async function start(upstream: string, directory: string): Promise<TestGateway> 
   return gateway;
 }
 
-async function newHome(): Promise<string> {
-  const directory = await newDirectory();
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return directory;
-}
-
 async function costs(gateway: TestGateway): Promise<string[]> {
   const { body } = await gateway.admin('GET', '/admin/v1/requests?limit=100');
   const records = body.data as { cost: string }[];
@@ -47,7 +41,7 @@ describe('video tasks beyond one process', () => {
     verifies('video.tasks.charged-once', 'go on after kill -9, and are charged for by the next'),
     async () => {
       const mock = await startMock({ rules: [{ reply: { polls: 0 } }] });
-      const home = await newHome();
+      const home = await directoryOfTest();
       const first = await start(mock.url, home);
       const { clientKey } = first;
       const { id } = await openaiClient(first).videos.create({
@@ -72,7 +66,7 @@ describe('video tasks beyond one process', () => {
     verifies('video.tasks.charged-once', 'are charged for once by two processes that both look'),
     async () => {
       const mock = await startMock({ rules: [{ reply: { polls: 3 } }] });
-      const home = await newHome();
+      const home = await directoryOfTest();
       const first = await start(mock.url, home);
       const second = await start(mock.url, home);
       const { clientKey } = first;

@@ -1,15 +1,16 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { InlineHarness } from '../../../src/sessions/resolved-agent.ts';
 import { eventually } from '../../support/gateway.ts';
 import { forkScript } from '../../support/process/fork-script.ts';
 import { verifies } from '../../requirements.ts';
 import { countProcesses, createStand, ofType, readNotes, typesOf } from './stand.ts';
 import type { Stand } from './stand.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const ORGANIZATION = 'org_1';
 
@@ -241,8 +242,7 @@ describe('a gateway that is killed', () => {
   it(
     verifies('harness.process-lifecycle', 'leaves no process behind, whatever the harness did'),
     async () => {
-      const directory = await mkdtemp(join(tmpdir(), 'harness-'));
-      onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
+      const directory = await directoryOfTest();
       const host = await forkScript(HOST, [directory]);
       await eventually(async () => (await readNotes(directory)).includes('stubborn'), 20_000);
       await eventually(async () => (await countProcesses(directory)) >= 3);

@@ -1,18 +1,12 @@
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSessionDirectories } from '../../../src/runtime/harness/session-directories.ts';
-
-async function temporary(): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), 'harness-'));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
-  return root;
-}
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 describe('the directory of a Session', () => {
   it('is absolute, private, and the same each time', async () => {
-    const root = await temporary();
+    const root = await directoryOfTest();
     const directories = createSessionDirectories(relative(process.cwd(), root));
     const path = await directories.open('sess_1');
     expect(path).toBe(join(root, 'sess_1'));
@@ -23,7 +17,7 @@ describe('the directory of a Session', () => {
   });
 
   it('is swept away when its Session has ended, and nothing else is', async () => {
-    const root = await temporary();
+    const root = await directoryOfTest();
     const directories = createSessionDirectories(root);
     for (const name of ['sess_1', 'sess_2', 'sess_3']) await directories.open(name);
     await mkdir(join(root, 'other'));

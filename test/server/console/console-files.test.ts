@@ -1,16 +1,15 @@
 import { gunzipSync } from 'node:zlib';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { openConsoleFiles } from '../../../src/server/console/console-files.ts';
 import { verifies } from '../../requirements.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const SCRIPT = `console.log('${'a'.repeat(2_000)}')`;
 
 async function open(files: Record<string, string | Buffer>) {
-  const folder = await mkdtemp(join(tmpdir(), 'console-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await directoryOfTest();
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);

@@ -1,14 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { watchFiles } from '../../../src/server/process/watch-files.ts';
 import { eventually } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 it('tells once of several changes in any of the directories, and of none after close', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await directoryOfTest();
   const secrets = join(directory, 'secrets');
   await mkdir(secrets);
   let changes = 0;
@@ -28,8 +27,7 @@ it('tells once of several changes in any of the directories, and of none after c
 });
 
 it('leaves a log beside the files alone', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await directoryOfTest();
   await writeFile(join(directory, 'gateway.yaml'), 'a');
   let changes = 0;
   const watching = watchFiles(['gateway.yaml'], {

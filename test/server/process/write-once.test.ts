@@ -1,20 +1,14 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { firstStart } from '../../../src/server/process/first-start.ts';
 import { writeOnce } from '../../../src/server/process/write-once.ts';
 import { verifies } from '../../requirements.ts';
 import { makeResources } from '../../resources/make-resources.ts';
-
-async function newDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return directory;
-}
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 it('gives everybody who starts at once the same line, in a file of their own', async () => {
-  const directory = join(await newDirectory(), 'data');
+  const directory = join(await directoryOfTest(), 'data');
   const path = join(directory, 'secret');
   const lines = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>
@@ -33,7 +27,7 @@ it(
     'a first start makes no key of an admin key file that is empty',
   ),
   async () => {
-    const directory = await newDirectory();
+    const directory = await directoryOfTest();
     await writeFile(join(directory, 'admin.key'), '');
     const { repository } = makeResources();
     await expect(

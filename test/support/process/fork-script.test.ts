@@ -1,12 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { forkScript } from './fork-script.ts';
+import { directoryOfTest } from './directory-of-test.ts';
 
 async function script(text: string): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'fork-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = await directoryOfTest();
   const path = join(directory, 'script.mjs');
   await writeFile(path, text);
   return path;
