@@ -7,6 +7,7 @@ import { verifies } from '../../requirements.ts';
 import { CHAT_PATH, chatBody, payloads } from '../../support/chat.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { providerPerProtocol } from '../../support/stage/provider-per-protocol.ts';
 
 const PROTOCOLS = ['messages', 'responses', 'generate-content'] as const;
 const HELLO = [{ role: 'user' as const, content: 'hello' }];
@@ -39,19 +40,7 @@ describe('chat clients of providers that speak something else', () => {
   let clients: readonly (readonly [string, OpenAI])[];
   beforeAll(async () => {
     mock = await startMockServer({ cassette: { rules: RULES } });
-    gateway = await startGateway({
-      providers: PROTOCOLS.map((protocol) => ({
-        name: `only-${protocol}`,
-        type: 'custom',
-        base_url: `${mock.url}/${protocol === 'generate-content' ? 'v1beta' : 'v1'}`,
-        auth: { type: 'none' },
-        protocols: { [protocol]: true },
-      })),
-      models: PROTOCOLS.map((protocol) => ({
-        name: `acme/${protocol}`,
-        routes: [{ provider: `only-${protocol}`, upstream_model: 'up' }],
-      })),
-    });
+    gateway = await startGateway(providerPerProtocol(mock.url, PROTOCOLS));
     const options = { baseURL: `${gateway.url}/v1`, apiKey: gateway.clientKey, maxRetries: 0 };
     clients = [
       ['openai', new OpenAI(options)],

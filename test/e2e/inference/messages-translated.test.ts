@@ -11,6 +11,7 @@ import type { TestGateway } from '../../support/gateway.ts';
 import { messagesEvents } from '../../support/messages.ts';
 import { beginEvents, sendJson, startUpstream } from '../../support/stage/upstream.ts';
 import type { Upstream } from '../../support/stage/upstream.ts';
+import { providerPerProtocol } from '../../support/stage/provider-per-protocol.ts';
 
 const PROTOCOLS = ['chat', 'responses', 'generate-content'] as const;
 const CALLS = ['Oslo', 'Bergen', 'Tromsø'].map((city, index) => ({
@@ -45,19 +46,7 @@ describe('Messages clients of providers that speak something else', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     mock = await startMockServer({ cassette: { rules: RULES } });
-    gateway = await startGateway({
-      providers: PROTOCOLS.map((protocol) => ({
-        name: `only-${protocol}`,
-        type: 'custom',
-        base_url: `${mock.url}/${protocol === 'generate-content' ? 'v1beta' : 'v1'}`,
-        auth: { type: 'none' },
-        protocols: { [protocol]: true },
-      })),
-      models: PROTOCOLS.map((protocol) => ({
-        name: `acme/${protocol}`,
-        routes: [{ provider: `only-${protocol}`, upstream_model: 'up' }],
-      })),
-    });
+    gateway = await startGateway(providerPerProtocol(mock.url, PROTOCOLS));
   });
   beforeEach(() => mock.engine.clearCalls());
   afterAll(async () => {

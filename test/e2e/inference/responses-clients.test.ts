@@ -9,6 +9,7 @@ import type { MockServer } from '../../../src/providers/mock/mock-server.ts';
 import { verifies } from '../../requirements.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { providerPerProtocol } from '../../support/stage/provider-per-protocol.ts';
 
 const PROTOCOLS = ['responses', 'messages', 'generate-content', 'chat'] as const;
 const CALLS = ['Oslo', 'Bergen', 'Tromsø'].map((city, index) => ({
@@ -44,19 +45,11 @@ describe('official clients of Responses', () => {
   let clients: readonly (readonly [string, OpenAI])[];
   beforeAll(async () => {
     mock = await startMockServer({ cassette: { rules: RULES } });
+    const { providers, models } = providerPerProtocol(mock.url, PROTOCOLS);
     gateway = await startGateway({
-      providers: PROTOCOLS.map((protocol) => ({
-        name: `only-${protocol}`,
-        type: 'custom',
-        base_url: `${mock.url}/${protocol === 'generate-content' ? 'v1beta' : 'v1'}`,
-        auth: { type: 'none' },
-        protocols: { [protocol]: true },
-      })),
+      providers,
       models: [
-        ...PROTOCOLS.map((protocol) => ({
-          name: `acme/${protocol}`,
-          routes: [{ provider: `only-${protocol}`, upstream_model: 'up' }],
-        })),
+        ...models,
         {
           name: 'acme/both',
           routes: [
