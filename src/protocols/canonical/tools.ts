@@ -1,8 +1,11 @@
 import type { CanonicalRequest, Tool } from './canonical.ts';
 import type { Feature } from '../features.ts';
+import { defined } from '../json-fields.ts';
+
+type ToolMembers = Pick<CanonicalRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'>;
 
 /** True where the tool of that name takes free text. */
-export function isCustomTool(tools: readonly Tool[], name: string): boolean {
+function isCustomTool(tools: readonly Tool[], name: string): boolean {
   return tools.some(
     (tool) => tool.type === 'function' && tool.name === name && tool.custom !== undefined,
   );
@@ -15,9 +18,35 @@ export function hasCacheMark(tools: readonly Tool[]): boolean {
 
 /** Declares that a choice among tools is lost where none of them is left. */
 export function loseChoice(
-  { toolChoice, parallelToolCalls }: Pick<CanonicalRequest, 'toolChoice' | 'parallelToolCalls'>,
+  { toolChoice, parallelToolCalls }: Omit<ToolMembers, 'tools'>,
   losses: Set<Feature>,
 ): void {
   if (toolChoice !== undefined) losses.add('tool_choice');
   if (parallelToolCalls !== undefined) losses.add('parallel_tool_calls');
+}
+
+interface ToolShapes {
+  writeTool(tool: Tool): unknown;
+  writeChoice(name: string, isCustom: boolean): object;
+}
+
+/** Members `tools`, `tool_choice` and `parallel_tool_calls` of OpenAI's protocols; adds what has no place. */
+export function writeTools(
+  { tools, toolChoice, parallelToolCalls }: ToolMembers,
+  losses: Set<Feature>,
+  { writeTool, writeChoice }: ToolShapes,
+): object {
+  if (hasCacheMark(tools)) losses.add('tool_cache_control');
+  if (tools.length === 0) {
+    loseChoice({ toolChoice, parallelToolCalls }, losses);
+    return {};
+  }
+  const choice =
+    typeof toolChoice === 'object'
+      ? writeChoice(toolChoice.name, isCustomTool(tools, toolChoice.name))
+      : toolChoice;
+  return {
+    tools: tools.map(writeTool),
+    ...defined({ tool_choice: choice, parallel_tool_calls: parallelToolCalls }),
+  };
 }

@@ -2,7 +2,7 @@ import type { Steps } from '../../../core/in-turns.ts';
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical/codec.ts';
-import { hasCacheMark, isCustomTool, loseChoice } from '../../canonical/tools.ts';
+import { writeTools } from '../../canonical/tools.ts';
 import type { CanonicalRequest, Tool } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { defined } from '../../json-fields.ts';
@@ -20,7 +20,7 @@ export function* writeChatRequest(asked: CanonicalRequest, target: RequestTarget
   const { stream, logprobs } = request;
   const value = {
     model: target.model,
-    ...writeTools(request, losses),
+    ...writeTools(request, losses, { writeTool, writeChoice }),
     messages: yield* writeMessages(request.turns, losses),
     ...defined({
       max_completion_tokens: request.maxOutputTokens,
@@ -49,24 +49,8 @@ const UNSAID = [
   ['metadata', 'metadata'],
 ] as const satisfies readonly (readonly [keyof CanonicalRequest, Feature])[];
 
-function writeTools(request: FittingRequest, losses: Set<Feature>): object {
-  const { toolChoice, parallelToolCalls } = request;
-  if (hasCacheMark(request.tools)) losses.add('tool_cache_control');
-  if (request.tools.length === 0) {
-    loseChoice(request, losses);
-    return {};
-  }
-  const tools = request.tools.map(writeTool);
-  const choice =
-    typeof toolChoice === 'object' ? writeChoice(toolChoice, request.tools) : toolChoice;
-  return { tools, ...defined({ tool_choice: choice, parallel_tool_calls: parallelToolCalls }) };
-}
-
-function writeChoice({ name }: { name: string }, tools: readonly Tool[]): object {
-  return isCustomTool(tools, name)
-    ? { type: 'custom', custom: { name } }
-    : { type: 'function', function: { name } };
-}
+const writeChoice = (name: string, isCustom: boolean): object =>
+  isCustom ? { type: 'custom', custom: { name } } : { type: 'function', function: { name } };
 
 function writeTool(tool: Tool): unknown {
   if (tool.type === 'opaque') return tool.value;

@@ -2,7 +2,7 @@ import type { Steps } from '../../../core/in-turns.ts';
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical/codec.ts';
-import { hasCacheMark, isCustomTool, loseChoice } from '../../canonical/tools.ts';
+import { writeTools } from '../../canonical/tools.ts';
 import type { CanonicalRequest, Tool, Turn } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { defined } from '../../json-fields.ts';
@@ -27,7 +27,7 @@ export function* writeResponsesRequest(
   ];
   const value = {
     model: target.model,
-    ...writeTools(request, losses),
+    ...writeTools(request, losses, { writeTool, writeChoice }),
     ...(yield* writeTurns(request.turns, losses)),
     ...defined({
       max_output_tokens: request.maxOutputTokens,
@@ -55,22 +55,10 @@ const UNSAID = [
   ['frequencyPenalty', 'frequency_penalty'],
 ] as const satisfies readonly (readonly [keyof CanonicalRequest, Feature])[];
 
-function writeTools(request: FittingRequest, losses: Set<Feature>): object {
-  const { toolChoice, parallelToolCalls } = request;
-  if (hasCacheMark(request.tools)) losses.add('tool_cache_control');
-  if (request.tools.length === 0) {
-    loseChoice(request, losses);
-    return {};
-  }
-  const tools = request.tools.map(writeTool);
-  const choice =
-    typeof toolChoice === 'object' ? writeChoice(toolChoice, request.tools) : toolChoice;
-  return { tools, ...defined({ tool_choice: choice, parallel_tool_calls: parallelToolCalls }) };
-}
-
-function writeChoice({ name }: { name: string }, tools: readonly Tool[]): object {
-  return { type: isCustomTool(tools, name) ? 'custom' : 'function', name };
-}
+const writeChoice = (name: string, isCustom: boolean): object => ({
+  type: isCustom ? 'custom' : 'function',
+  name,
+});
 
 function writeTool(tool: Tool): unknown {
   if (tool.type === 'opaque') return tool.value;
