@@ -1,5 +1,6 @@
 import { EXIT, type ExitName } from './exit-codes.ts';
 
+/** Code, sentence and next step of a failure; `exit` is by default `failed`. */
 export interface CliErrorOptions {
   code: string;
   message: string;
@@ -10,7 +11,19 @@ export interface CliErrorOptions {
   cause?: unknown;
 }
 
-/** A failure that a command reports in its own words, with the exit code that it stands for. */
+/**
+ * A failure that a command reports in its own words, with the exit code that it stands for.
+ *
+ * @example
+ * ```ts
+ * import { CliError } from 'agent-gateway/plugin';
+ *
+ * const refuse = (name: string): never => {
+ *   const message = `the model ${name} has no routes`;
+ *   throw new CliError({ code: 'no_route', message, hint: 'Add one to gateway.yaml.' });
+ * };
+ * ```
+ */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code: string;
@@ -27,7 +40,20 @@ export class CliError extends Error {
   }
 }
 
-/** A command line that cannot be understood: exit 64. */
+/**
+ * A command line that cannot be understood: exit 64.
+ *
+ * @example
+ * ```ts
+ * import { usageError } from 'agent-gateway/plugin';
+ *
+ * function toDay(text: string): Date {
+ *   const day = new Date(text);
+ *   if (Number.isNaN(day.getTime())) throw usageError(`no day is called ${text}`, 'Write 2030-01-31.');
+ *   return day;
+ * }
+ * ```
+ */
 export function usageError(message: string, hint?: string): CliError {
   return new CliError({ code: 'usage', message, hint, exit: 'usage' });
 }

@@ -17,6 +17,7 @@ export const EXIT = {
   terminated: { code: 143, meaning: 'terminated' },
 } as const satisfies Record<string, { code: number; meaning: string }>;
 
+/** Name of an exit code, as `conflict`. */
 export type ExitName = keyof typeof EXIT;
 
 const BY_STATUS: Readonly<Record<number, ExitName>> = {

@@ -17,6 +17,7 @@ import { createSessionsClient, type SessionsClient } from './sessions.ts';
 import { createUsageClient, type UsageClient } from './usage.ts';
 import { createWebhooksClient, type WebhooksClient } from './webhooks.ts';
 
+/** Address and key of the gateway, and how its calls are sent and repeated. */
 export type ClientOptions = HttpOptions;
 
 /** Kinds of resources, by the last segment of their admin paths. */
@@ -47,7 +48,21 @@ export interface Client {
   raw(call: HttpCall): Promise<HttpAnswer<string>>;
 }
 
-/** Opens no connection before the first call. */
+/**
+ * Client of one gateway; opens no connection before the first call.
+ *
+ * @example
+ * ```ts
+ * import { createClient, systemClock } from 'agent-gateway';
+ *
+ * const client = createClient({
+ *   baseUrl: 'http://127.0.0.1:8787',
+ *   apiKey: process.env.GATEWAY_API_KEY,
+ *   clock: systemClock,
+ * });
+ * for await (const { id, name } of client.admin('models').list()) console.log(id, name);
+ * ```
+ */
 export function createClient(options: ClientOptions): Client {
   const http = createHttp(options);
   const { clock, random = Math.random } = options;

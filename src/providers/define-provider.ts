@@ -79,6 +79,23 @@ export interface ProviderDefinition {
   classify?: (status: number, body: string) => FailureClass | undefined;
 }
 
+/**
+ * Declares a type of provider; gives back what it gets.
+ *
+ * @example
+ * ```ts
+ * import { defineProvider } from 'agent-gateway';
+ *
+ * export const acme = defineProvider({
+ *   id: 'acme',
+ *   displayName: 'Acme',
+ *   baseUrl: 'https://api.acme.example/v1',
+ *   auth: { type: 'bearer' },
+ *   protocols: { chat: { path: '/chat/completions' } },
+ *   envKeys: ['ACME_API_KEY'],
+ * });
+ * ```
+ */
 export function defineProvider(definition: ProviderDefinition): ProviderDefinition {
   return definition;
 }

@@ -4,7 +4,20 @@ import { findBackend } from './find-backend.ts';
 import type { StoreConfig } from './store-config.ts';
 import { StoreError, type Store } from './store.ts';
 
-/** Opens the configured store, loading only what its driver needs. Rejects with `StoreError`. */
+/**
+ * Opens the configured store, loading only what its driver needs. Rejects with `StoreError`.
+ *
+ * @example
+ * ```ts
+ * import { openStore, systemClock } from 'agent-gateway';
+ *
+ * const place = { driver: 'lmdb', path: '.gateway/store' };
+ * const store = await openStore(place, { clock: systemClock });
+ * await store.commit([{ type: 'put', key: ['acme', 'seen'], value: { times: 1 } }]);
+ * console.log(await store.get(['acme', 'seen']));
+ * await store.close();
+ * ```
+ */
 export async function openStore(
   config: StoreConfig,
   { clock }: { clock: Clock },

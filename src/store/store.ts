@@ -99,6 +99,20 @@ export type StoreErrorCode =
   | 'invalid_commit'
   | 'closed';
 
+/**
+ * Failure of a store, told by its `code`.
+ *
+ * @example
+ * ```ts
+ * import { openStore, StoreError, systemClock } from 'agent-gateway';
+ *
+ * const place = { driver: 'lmdb', path: '.gateway/store' };
+ * const store = await openStore(place, { clock: systemClock }).catch((error: unknown) => {
+ *   if (error instanceof StoreError && error.code === 'newer_format') return undefined;
+ *   throw error;
+ * });
+ * ```
+ */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;

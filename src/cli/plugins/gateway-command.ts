@@ -33,6 +33,24 @@ export interface GatewayContext {
  * The base of a plugin's commands. `run()` gives what becomes `data` of the JSON document, and is
  * printed in text output unless the command logged lines of its own. Global flags and `GATEWAY_*`
  * variables are dealt with before; whatever is thrown is told once, with the name of the plugin.
+ *
+ * @example
+ * ```ts
+ * import { Flags, GatewayCommand } from 'agent-gateway/plugin';
+ *
+ * export default class Ping extends GatewayCommand {
+ *   static override description = 'Say whether the gateway answers';
+ *   static override flags = { loud: Flags.boolean({ description: 'In capitals' }) };
+ *
+ *   async run(): Promise<{ models: number }> {
+ *     const { flags } = await this.parse(Ping);
+ *     const client = await this.client();
+ *     const models = await client.models.list({ type: '' });
+ *     this.log(flags.loud ? 'IT ANSWERS' : 'it answers');
+ *     return { models: models.length };
+ *   }
+ * }
+ * ```
  */
 export abstract class GatewayCommand extends Command {
   #gateway: GatewayContext | undefined;

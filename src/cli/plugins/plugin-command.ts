@@ -6,6 +6,24 @@ import type { GatewayContext } from './gateway-command.ts';
  * Declares a command of a plugin as the commands of the binary are declared. `run` has the values of what
  * `args` and `flags` name, and `context`; what it gives is printed, or is `data` of the document with
  * -o json, which `output` describes as a JSON Schema.
+ *
+ * @example
+ * ```ts
+ * import { defineCommand } from 'agent-gateway/plugin';
+ *
+ * export const count = defineCommand({
+ *   name: 'count',
+ *   summary: 'Count the models',
+ *   examples: [{ command: 'gateway count --vendor acme', note: 'Those of one vendor' }],
+ *   flags: [{ name: 'vendor', type: 'string', description: 'Begin of their names' }],
+ *   output: { type: 'object', properties: { models: { type: 'integer' } } },
+ *   async run({ flags: { vendor = '' }, context }) {
+ *     const client = await context.connect();
+ *     const all = await client.models.list({ type: '' }, context.signal);
+ *     return { data: { models: all.filter(({ id }) => id.startsWith(vendor)).length } };
+ *   },
+ * });
+ * ```
  */
 export function definePluginCommand<
   const A extends readonly ArgSpec[] = readonly [],

@@ -19,7 +19,25 @@ export interface ClientErrorDetails {
   cause?: unknown;
 }
 
-/** Every failure of a call to the gateway. Never carries the API key or a request body. */
+/**
+ * Every failure of a call to the gateway. Never carries the API key or a request body.
+ *
+ * @example
+ * ```ts
+ * import { ClientError } from 'agent-gateway';
+ * import type { Client } from 'agent-gateway';
+ *
+ * async function hasModel(client: Client, name: string): Promise<boolean> {
+ *   try {
+ *     await client.admin('models').get(name);
+ *     return true;
+ *   } catch (error) {
+ *     if (error instanceof ClientError && error.status === 404) return false;
+ *     throw error;
+ *   }
+ * }
+ * ```
+ */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
   readonly status: number | undefined;

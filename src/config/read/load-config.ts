@@ -22,6 +22,7 @@ import {
   type SettingOrigin,
 } from '../schema/server-config.ts';
 
+/** Files to read, and what their references resolve to. */
 export interface LoadConfigOptions {
   /** Files, directories, `-` (see `readSources`). */
   paths: readonly string[];
@@ -42,6 +43,7 @@ export interface LoadConfigOptions {
   prices?: PublishedPrices;
 }
 
+/** A valid configuration: settings of the process and declared objects. */
 export interface GatewayConfig {
   readonly server: ServerConfig;
   /** Origin of each server setting; an absent one is a default. */
@@ -59,6 +61,7 @@ export interface GatewayConfig {
   readonly unpriced: readonly UnpricedRoute[];
 }
 
+/** Configuration, or what is wrong with it. */
 export interface LoadedConfig {
   /** Undefined when any diagnostic is an error. */
   readonly config: GatewayConfig | undefined;
@@ -72,6 +75,19 @@ const EMPTY_SECTIONS: ReadonlySet<string> = new Set(['version', 'namespace']);
 /**
  * Loads, resolves and validates the configuration without network: every problem at once, each with
  * its file, line and column. Secrets stay references. Touches nothing but `files`.
+ *
+ * @example
+ * ```ts
+ * import { loadConfig } from 'agent-gateway';
+ *
+ * const { config, diagnostics } = await loadConfig({
+ *   paths: ['gateway.yaml'],
+ *   overlays: ['overlays/production'],
+ *   env: process.env,
+ *   cwd: process.cwd(),
+ * });
+ * if (!config) process.exitCode = diagnostics.length > 0 ? 3 : 1;
+ * ```
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   const files = options.files ?? nodeConfigFiles;

@@ -34,8 +34,20 @@ export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[
 }
 
 /**
- * `text`: one line per problem with its hint below; `github`: workflow annotations; `json`: the
- * array itself. All three carry the same positions.
+ * Writes problems in the order of their places. `text`: one line per problem with its hint below;
+ * `github`: workflow annotations; `json`: the array itself. All three carry the same positions.
+ *
+ * @example
+ * ```ts
+ * import { formatDiagnostics, loadConfig } from 'agent-gateway';
+ *
+ * const { diagnostics } = await loadConfig({
+ *   paths: ['gateway.yaml'],
+ *   env: process.env,
+ *   cwd: process.cwd(),
+ * });
+ * console.log(formatDiagnostics(diagnostics, process.env.GITHUB_ACTIONS ? 'github' : 'text'));
+ * ```
  */
 export function formatDiagnostics(
   diagnostics: readonly Diagnostic[],

@@ -16,6 +16,17 @@ export interface Clock {
   setTimeout(fn: () => void, ms: number): Timer;
 }
 
+/**
+ * Time of the machine.
+ *
+ * @example
+ * ```ts
+ * import { systemClock } from 'agent-gateway';
+ * import type { Clock } from 'agent-gateway';
+ *
+ * const startOfYear: Clock = { ...systemClock, now: () => Date.UTC(2030, 0, 1) };
+ * ```
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

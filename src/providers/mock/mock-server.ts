@@ -7,6 +7,7 @@ import { createMockEngine } from './engine.ts';
 import type { MockEngine } from './engine.ts';
 import { createMockListener } from './listener.ts';
 
+/** Address of the mock, and what it answers. */
 export interface MockServerOptions {
   /** Default 127.0.0.1: the mock checks no key. */
   host?: string;
@@ -17,6 +18,7 @@ export interface MockServerOptions {
   clock?: Clock;
 }
 
+/** A mock that listens. */
 export interface MockServer {
   /** Address without a trailing slash; `/v1` belongs to the client's base URL. */
   url: string;
@@ -28,6 +30,18 @@ export interface MockServer {
 /**
  * Starts the mock as a server of its own. Throws `unprocessable` for an invalid cassette and rejects
  * with the system's error when the address cannot be bound.
+ *
+ * @example
+ * ```ts
+ * import { startMockServer } from 'agent-gateway';
+ *
+ * const rules = [{ match: { text: 'weather' }, reply: { text: 'It rains.' } }];
+ * const mock = await startMockServer({ cassette: { rules } });
+ * const body = { model: 'any', messages: [{ role: 'user', content: 'What is the weather?' }] };
+ * const init = { method: 'POST', body: JSON.stringify(body) };
+ * console.log(await (await fetch(`${mock.url}/v1/chat/completions`, init)).json());
+ * await mock.close();
+ * ```
  */
 export async function startMockServer(options: MockServerOptions = {}): Promise<MockServer> {
   const { host = '127.0.0.1', port = 0, cassette, clock = systemClock } = options;
