@@ -6,6 +6,9 @@ import type { TestSpecification } from 'vitest/node';
 /** Source file that is changed, from the root of the repository: `src/usage/ledger/ledger.ts`. */
 const MUTATED = process.env.MUTATED_FILE ?? '';
 
+/** Tests of what was built of the console. */
+const BUILT = MUTATED.startsWith('src/console/') ? [] : ['test/console/*.test.ts'];
+
 /** Number of folders that a test shares with the mutated file. */
 function closeness({ moduleId }: TestSpecification): number {
   const folders = moduleId.split('/test/')[1]?.split('/') ?? [];
@@ -23,12 +26,12 @@ class NearFirst extends BaseSequencer {
   }
 }
 
-/** Tests that import the sources; the others run what was built. */
+/** Tests that import the sources. */
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL('../../', import.meta.url)),
     include: ['test/**/*.test.ts'],
-    exclude: ['test/{console,docs,e2e,package}/**', 'test/**/*.deep.test.ts'],
+    exclude: ['test/{docs,e2e,package}/**', 'test/**/*.deep.test.ts', ...BUILT],
     setupFiles: ['test/support/each-file/hooks.ts'],
     pool: 'forks',
     maxWorkers: 2,
