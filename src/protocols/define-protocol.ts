@@ -1,7 +1,3 @@
-import type { CanonicalCodec } from './canonical/codec.ts';
-import type { WireProtocol } from './protocol.ts';
-import type { InferenceSurface } from './surface.ts';
-
 /** Request headers as `node:http` gives them. */
 export type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -32,20 +28,8 @@ export interface EndpointRules {
   };
 }
 
-/** Everything of a protocol that only a gateway at work needs. */
-export interface ProtocolParts {
-  readonly wire: WireProtocol;
-  /** Way to and from the canonical form. Absent: the protocol is never translated. */
-  readonly codec?: CanonicalCodec;
-  /**
-   * Endpoints at which clients speak it; `protocol` is {@link wire} with its translations. Absent:
-   * a family of tasks declares them.
-   */
-  surfaces?(protocol: WireProtocol): readonly InferenceSurface[];
-}
-
 /** A wire protocol as its folder declares it: what must be known everywhere, and how to load the rest. */
-export interface ProtocolDeclaration {
+export interface ProtocolDeclaration<Parts> {
   readonly provider: EndpointRules;
   /**
    * True: reasoning that a provider signs is read by the account that made it and by no other of the same
@@ -54,9 +38,12 @@ export interface ProtocolDeclaration {
   readonly bindsReasoning?: boolean;
   /** True: a signature without a text belongs to the part behind it. Default false. */
   readonly signsNext?: boolean;
-  load(): Promise<ProtocolParts>;
+  /** Gives its `ProtocolParts`. */
+  load(): Promise<Parts>;
 }
 
-export function defineProtocol(declaration: ProtocolDeclaration): ProtocolDeclaration {
+export function defineProtocol<Parts>(
+  declaration: ProtocolDeclaration<Parts>,
+): ProtocolDeclaration<Parts> {
   return declaration;
 }

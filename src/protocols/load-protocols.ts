@@ -1,7 +1,7 @@
 import type { CanonicalCodec } from './canonical/codec.ts';
 import { pairLosses } from './canonical/pair-losses.ts';
 import { translateBetween } from './canonical/translate.ts';
-import type { ProtocolParts } from './define-protocol.ts';
+import type { ProtocolParts } from './protocol-parts.ts';
 import type { Translation, WireProtocol } from './protocol.ts';
 import { PROTOCOLS } from './registry.ts';
 import type { Protocol } from './registry.ts';
@@ -20,7 +20,9 @@ export interface SpokenProtocols {
 
 /** Loads every protocol. */
 export async function loadProtocols(): Promise<SpokenProtocols> {
-  const parts = await Promise.all(Object.values(PROTOCOLS).map(({ load }) => load()));
+  const parts: ProtocolParts[] = await Promise.all(
+    Object.values(PROTOCOLS).map(({ load }) => load()),
+  );
   const codecs = parts.flatMap(({ codec }) => codec ?? []);
   const spoken = parts.map((part) => ({ ...part, wire: withTranslations(part, codecs) }));
   return {

@@ -8,13 +8,5 @@ export const generateContent = defineProtocol({
     streamQuery: 'alt=sse',
   },
   signsNext: true,
-  async load() {
-    const [{ generateContent: wire }, { generateContentCodec: codec }, { surfacesOf }] =
-      await Promise.all([
-        import('./generate-content.ts'),
-        import('./codec/generate-content-codec.ts'),
-        import('./surfaces.ts'),
-      ]);
-    return { wire, codec, surfaces: surfacesOf };
-  },
+  load: async () => (await import('./parts.ts')).parts,
 });
