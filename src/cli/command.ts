@@ -1,5 +1,16 @@
-import type { Failure } from './output/output.ts';
 import type { Style } from './output/style.ts';
+
+export interface Failure {
+  /** Stable: the server's error code, or one of the command line's own. */
+  code: string;
+  message: string;
+  hint?: string | undefined;
+  /** HTTP status, when an answer was the failure. */
+  status?: number | undefined;
+  /** Lines for stderr in front of the message; in JSON they belong into the data. */
+  details?: string | undefined;
+  exitCode: number;
+}
 
 export interface FlagSpec {
   /** Long name without dashes; a name that starts with `no-` is a switch that turns something off. */

@@ -1,7 +1,8 @@
+import { reasonOf } from '../core/errors.ts';
 import { ClientError } from '../client/http/client-error.ts';
 import { CliError } from './cli-error.ts';
 import { EXIT, exitOf } from './exit-codes.ts';
-import type { Failure } from './output/output.ts';
+import type { Failure } from './command.ts';
 
 const HINTS: Readonly<Record<string, string>> = {
   unreachable:
@@ -34,7 +35,7 @@ export function toFailure(thrown: unknown): Failure {
     const exitCode = EXIT[exitOf(thrown)].code;
     return { code, message: message + request, hint, status, exitCode };
   }
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = reasonOf(thrown);
   return { code: codeOf(thrown), message, exitCode: EXIT.failed.code };
 }
 

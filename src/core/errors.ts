@@ -115,3 +115,8 @@ export function toGatewayError(thrown: unknown): GatewayError {
     ? thrown
     : new GatewayError('internal_error', { cause: thrown });
 }
+
+/** Text of a thrown value for a line of text. */
+export function reasonOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,3 +1,4 @@
+import { reasonOf } from './errors.ts';
 /** A part of the program that is loaded at its first use, once for all who ask. */
 export interface Lazy<T> {
   /**
@@ -17,7 +18,7 @@ export function lazy<T>(name: string, load: () => Promise<T>): Lazy<T> {
       return await load();
     } catch (cause) {
       loading = undefined;
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = reasonOf(cause);
       throw new Error(`${name} cannot be loaded: ${reason}`, { cause });
     }
   };

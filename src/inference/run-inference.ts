@@ -27,8 +27,13 @@ import type { OriginRules } from './request-origin.ts';
 import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
 import { costSoFar, estimateUsage, settleCall, settleError, sparedAttempts } from './settlement.ts';
-import type { Call, CallResult, InferenceRequest, ResponseHeaders } from './types.ts';
-import type { TrackedAnswer } from './task-tracker.ts';
+import type {
+  Call,
+  CallResult,
+  InferenceRequest,
+  ResponseHeaders,
+  TrackedAnswer,
+} from './types.ts';
 
 export interface InferenceDeps extends CallDeps, PlanDeps {
   ledger: Ledger;

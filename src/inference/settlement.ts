@@ -6,14 +6,7 @@ import type { SkippedRoute } from '../routing/plan.ts';
 import type { AttemptRecord, Estimate, RequestOutcome } from '../usage/ledger/ledger.ts';
 import { costOf, estimateTokens } from '../usage/spend/pricing.ts';
 import { isPriced } from '../usage/usage.ts';
-import type { Call, CallRecord } from './types.ts';
-
-/** Consumption of a call, as far as it is known when the call is over. */
-export interface Consumption {
-  usage: Usage | undefined;
-  /** Characters that were produced for the client; the basis of an estimate. */
-  outputChars: number;
-}
+import type { Call, CallRecord, Consumption } from './types.ts';
 
 const NOTHING: Consumption = { usage: NO_USAGE, outputChars: 0 };
 

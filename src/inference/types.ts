@@ -4,7 +4,13 @@ import type { GatewayError } from '../core/errors.ts';
 import type { ModelType } from '../core/model-type.ts';
 import type { Usage } from '../core/usage.ts';
 import type { ContentRecorder } from './content-recorder.ts';
-import type { RequestAddress, RequestPeek, WireProtocol } from '../protocols/protocol.ts';
+import type {
+  Answer,
+  RequestAddress,
+  RequestPeek,
+  StreamReader,
+  WireProtocol,
+} from '../protocols/protocol.ts';
 import type { RequestSource } from '../protocols/scan-request.ts';
 import type { Candidate, SkippedRoute } from '../routing/plan.ts';
 import type { Catalog, Model } from '../routing/catalog.ts';
@@ -14,7 +20,6 @@ import type { RequestOrigin } from '../usage/origin.ts';
 import type { Principal } from '../usage/principal.ts';
 import type { PendingClaim } from '../usage/rates/pending-claim.ts';
 import type { RequestMedia } from './request-media.ts';
-import type { TaskTracker } from './task-tracker.ts';
 
 /** The client's side of one call. */
 export interface ClientConnection {
@@ -135,4 +140,35 @@ export interface AttemptFailure {
   readonly cause?: string | undefined;
   /** Usage of a 200 that was discarded, where its provider told any. */
   readonly usage?: Usage | undefined;
+}
+
+/** Consumption of a call, as far as it is known when the call is over. */
+export interface Consumption {
+  usage: Usage | undefined;
+  /** Characters that were produced for the client; the basis of an estimate. */
+  outputChars: number;
+}
+
+/** Answer for the client in place of the provider's. */
+export interface TrackedAnswer {
+  readonly body: Buffer;
+  /** Added to the usual ones. */
+  readonly headers: ResponseHeaders;
+  /** Consumption of the call; undefined where nothing is due, or not yet. */
+  readonly consumption: Consumption | undefined;
+}
+
+/**
+ * Looks after work that stays with a provider when its call is over: that can be asked for later, be
+ * continued, or go on by itself. A rejection is what the client is told, and the call is given up.
+ */
+export interface TaskTracker {
+  /** Id of the account that made what a request of the caller continues; throws when it is not known. */
+  ownerOf(principal: Principal, pins: readonly string[]): Promise<string>;
+  /** Takes a whole answer. Resolves when all that has to outlive the call is durable. */
+  onAnswer(call: Call, answer: Answer): Promise<TrackedAnswer>;
+  /** Takes a stream of which the client has seen nothing yet. Resolves like `onAnswer`. */
+  onStream(call: Call, reader: StreamReader): Promise<void>;
+  /** Takes the end of a stream, however it ended. Resolves to the call's consumption; never rejects. */
+  onStreamEnd(call: Call, reader: StreamReader): Promise<Consumption | undefined>;
 }

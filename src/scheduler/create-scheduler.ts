@@ -1,3 +1,4 @@
+import { reasonOf } from '../core/errors.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
@@ -56,7 +57,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
           if (isStoreTrouble(error)) return;
           log.warn('a Schedule that is due could not be claimed', {
             deployment: due?.deploymentId,
-            reason: error instanceof Error ? error.message : String(error),
+            reason: reasonOf(error),
           });
         },
       });

@@ -1,19 +1,8 @@
+import type { MonetaryAmount, SessionBudget } from './session.ts';
 import { z } from 'zod';
 import { GatewayError } from '../core/errors.ts';
 import { toNanos } from '../core/money.ts';
 import type { SessionRow } from './session-row.ts';
-
-/** The most that a Session may cost by list prices. */
-export interface SessionBudget {
-  readonly type: 'limit';
-  readonly max_list_cost: MonetaryAmount;
-}
-
-/** `amount` counts the minor units of the currency: `2500` is $25.00. */
-export interface MonetaryAmount {
-  readonly amount: string;
-  readonly currency: 'USD';
-}
 
 const NANOS_PER_CENT = toNanos('0.01');
 

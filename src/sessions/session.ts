@@ -1,6 +1,17 @@
 import type { PayingKey } from '../usage/principal.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
-import type { SessionBudget } from './session-budget.ts';
+
+/** The most that a Session may cost by list prices. */
+export interface SessionBudget {
+  readonly type: 'limit';
+  readonly max_list_cost: MonetaryAmount;
+}
+
+/** `amount` counts the minor units of the currency: `2500` is $25.00. */
+export interface MonetaryAmount {
+  readonly amount: string;
+  readonly currency: 'USD';
+}
 
 /** Contract: States and transitions; decisions: Session status values. */
 export type SessionStatus = 'idle' | 'running' | 'rescheduling' | 'terminated';

@@ -1,9 +1,8 @@
 import type { CommitResult, Op } from '../store/store.ts';
 import type { PayingKey } from '../usage/principal.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
-import type { SessionBudget } from './session-budget.ts';
 import type { SessionRow } from './session-row.ts';
-import type { EntryPoint, Session, SessionStatus } from './session.ts';
+import type { EntryPoint, Session, SessionBudget, SessionStatus } from './session.ts';
 import type { EventDelta, NewEvent, PlacedEvent, SessionEvent } from './log/session-event.ts';
 
 /** A Session before and after a change; undefined where there is none. */

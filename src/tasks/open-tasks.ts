@@ -1,5 +1,5 @@
 import type { Protocol } from '../protocols/registry.ts';
-import type { TaskTracker } from '../inference/task-tracker.ts';
+import type { TaskTracker } from '../inference/types.ts';
 import type { JobHandler, JobRun } from '../jobs/jobs.ts';
 import { openInteractions } from './interactions/interaction-task.ts';
 import type { OpenTask, TaskDeps, ToldTask } from './task-family.ts';

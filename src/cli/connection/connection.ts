@@ -3,9 +3,18 @@ import { networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { CliError, usageError } from '../cli-error.ts';
 import type { Context } from './contexts.ts';
-import type { DeclaredGateway } from './declared-gateway.ts';
 import { readPrivateFile } from './private-file.ts';
 import { statSeen } from '../output/stat-seen.ts';
+
+/** A gateway as its file has it, whether it runs or not. */
+export interface DeclaredGateway {
+  /** Undefined for a port that is only known once it is taken, and for another machine. */
+  readonly server: string | undefined;
+  /** Folder of its data. */
+  readonly directory: string;
+  /** The file. */
+  readonly origin: string;
+}
 
 export interface ConnectionSources {
   /** The flag --server, GATEWAY_SERVER or a setting. */

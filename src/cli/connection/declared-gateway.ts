@@ -3,17 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { CliIo } from '../io.ts';
 import { isOwnAddress } from './connection.ts';
+import type { DeclaredGateway } from './connection.ts';
 import { DEFAULT_CONFIG } from '../project/project.ts';
-
-/** A gateway as its file has it, whether it runs or not. */
-export interface DeclaredGateway {
-  /** Undefined for a port that is only known once it is taken, and for another machine. */
-  readonly server: string | undefined;
-  /** Folder of its data. */
-  readonly directory: string;
-  /** The file. */
-  readonly origin: string;
-}
 
 /**
  * Reads the server of the file that the command names, or of the nearest `gateway.yaml` upwards;

@@ -1,7 +1,29 @@
 import { parseDuration } from '../../core/time/duration.ts';
 import { usageError } from '../cli-error.ts';
 import { flagEnv, type CommandSpec, type FlagSpec } from '../command.ts';
-import type { FlagValue, FlagValues } from '../command-input.ts';
+
+/** A value of any flag; durations are milliseconds, and undefined says that nobody gave it. */
+export type FlagValue = boolean | string | number | readonly string[] | undefined;
+
+/** Value of one flag, as its declaration says. */
+type ValueOf<F extends FlagSpec> = string extends F['name']
+  ? FlagValue
+  : F extends { type: 'boolean' }
+    ? boolean
+    : F extends { repeatable: true }
+      ? readonly TextOf<F>[]
+      : SingleOf<F> | (F extends { default: string | number } ? never : undefined);
+
+type SingleOf<F extends FlagSpec> = F extends { type: 'string' } ? TextOf<F> : number;
+
+type TextOf<F extends FlagSpec> = F extends { choices: readonly (infer C extends string)[] }
+  ? C
+  : string;
+
+/** The values of declared flags by name: command line before environment before default. */
+export type FlagValues<F extends readonly FlagSpec[]> = {
+  readonly [S in F[number] as S['name']]: ValueOf<S>;
+};
 
 /** Flags as parsed: the text of a flag, of every repetition, or true for a switch. */
 export type RawFlags = Readonly<Record<string, string | readonly string[] | true>>;

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../core/errors.ts';
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CliError } from '../cli-error.ts';
@@ -78,7 +79,7 @@ function parseOr(read: () => unknown, path: string): unknown {
   try {
     return read();
   } catch (cause) {
-    const [first = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    const [first = ''] = reasonOf(cause).split('\n');
     throw invalid(path, first.replace(/:$/, ''));
   }
 }

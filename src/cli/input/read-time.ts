@@ -1,5 +1,5 @@
 import { usageError } from '../cli-error.ts';
-import type { FlagValues } from '../command-input.ts';
+import type { FlagValues } from '../grammar/flags.ts';
 import type { FROM, RANGE, SINCE } from '../tables/shared-words.ts';
 
 /** The time that a flag names, RFC 3339 in UTC; a date alone is its first moment there. Exit 64 for another. */

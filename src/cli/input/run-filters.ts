@@ -1,6 +1,6 @@
 import type { ListFilters } from '../../client/admin.ts';
 import type { Client } from '../../client/create-client.ts';
-import type { FlagValues } from '../command-input.ts';
+import type { FlagValues } from '../grammar/flags.ts';
 import type { RUN_FILTERS } from '../tables/deployment-commands.ts';
 import { findDeployment } from '../resources/find-deployment.ts';
 

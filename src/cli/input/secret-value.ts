@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { usageError } from '../cli-error.ts';
-import type { FlagValues } from '../command-input.ts';
+import type { FlagValues } from '../grammar/flags.ts';
 import type { CommandContext } from '../context.ts';
 import type { VALUE_FLAGS } from '../tables/shared-words.ts';
 

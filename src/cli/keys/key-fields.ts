@@ -1,5 +1,5 @@
 import { usageError } from '../cli-error.ts';
-import type { FlagValues } from '../command-input.ts';
+import type { FlagValues } from '../grammar/flags.ts';
 import type { KEY_LIMITS } from '../tables/key-commands.ts';
 
 type Limits = FlagValues<typeof KEY_LIMITS>;

@@ -1,7 +1,7 @@
 import { ClientError } from '../../client/http/client-error.ts';
 import type { Client } from '../../client/create-client.ts';
 import { sleep } from '../../client/http/sleep.ts';
-import type { ApplyReport } from '../../config/apply/apply.ts';
+import type { ApplyReport } from '../../config/apply/apply-options.ts';
 import type { DesiredState } from '../../config/objects/desired.ts';
 import type { CommandContext } from '../context.ts';
 import { readOwnKey } from '../connection/own-key.ts';

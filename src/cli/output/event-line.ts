@@ -1,6 +1,6 @@
 import { isRecord } from '../../client/http/guards.ts';
 import type { SessionEvent } from '../../sessions/log/session-event.ts';
-import type { FlagValues } from '../command-input.ts';
+import type { FlagValues } from '../grammar/flags.ts';
 import type { TYPE } from '../tables/session-commands.ts';
 import { oneLine, printable } from '../../core/printable.ts';
 

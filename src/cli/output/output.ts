@@ -1,18 +1,6 @@
-import type { CommandResult } from '../command.ts';
+import type { CommandResult, Failure } from '../command.ts';
 import { printable, printableColoured, printableJson } from '../../core/printable.ts';
 import type { Style } from './style.ts';
-
-export interface Failure {
-  /** Stable: the server's error code, or one of the command line's own. */
-  code: string;
-  message: string;
-  hint?: string | undefined;
-  /** HTTP status, when an answer was the failure. */
-  status?: number | undefined;
-  /** Lines for stderr in front of the message; in JSON they belong into the data. */
-  details?: string | undefined;
-  exitCode: number;
-}
 
 /** Destination of text: a process stream, or a buffer in tests. */
 export interface Sink {

@@ -1,4 +1,4 @@
-import type { ApplyReport } from '../../config/apply/apply.ts';
+import type { ApplyReport } from '../../config/apply/apply-options.ts';
 import type { Plan } from '../../config/plan/plan.ts';
 import type { PlanAction, PlannedChange } from '../../config/plan/plan-action.ts';
 import { CREATED } from '../../config/plan/plan-object.ts';

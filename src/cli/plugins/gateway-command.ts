@@ -1,3 +1,4 @@
+import { reasonOf } from '../../core/errors.ts';
 import { format } from 'node:util';
 import { Command } from '@oclif/core';
 import type { Interfaces } from '@oclif/core';
@@ -104,7 +105,7 @@ export abstract class GatewayCommand extends Command {
     try {
       return await super.parse(options, argv);
     } catch (thrown) {
-      const text = thrown instanceof Error ? thrown.message : String(thrown);
+      const text = reasonOf(thrown);
       const message = text.replace(/\nSee more help.*$/s, '').replaceAll(/(?<!\s)\s*\n\s*/g, ' ');
       throw usageError(message, `see \`gateway ${this.id?.replaceAll(':', ' ')} --help\``);
     }

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../core/errors.ts';
 import { ClientError } from '../../client/http/client-error.ts';
 import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitName } from '../exit-codes.ts';
@@ -8,7 +9,7 @@ import { EXIT, type ExitName } from '../exit-codes.ts';
  * keep an exit code that is in our table. Undefined for an exit without a fault.
  */
 export function toPluginFailure(plugin: string, thrown: unknown): Error | undefined {
-  const message = `plugin ${plugin}: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+  const message = `plugin ${plugin}: ${reasonOf(thrown)}`;
   if (thrown instanceof CliError || thrown instanceof ClientError) {
     thrown.message = message;
     return thrown;

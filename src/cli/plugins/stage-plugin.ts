@@ -1,3 +1,4 @@
+import { reasonOf } from '../../core/errors.ts';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -80,7 +81,7 @@ async function readManifest(
     const manifest = (isDeclared ? readDeclaredManifest : toPluginCommands)(JSON.parse(text));
     if (manifest.version === version) return manifest.commands;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = reasonOf(cause);
     throw invalid(`the ${file} of ${name} is wrong: ${why}`, cause);
   }
   throw invalid(`the ${file} of ${name} is not of version ${version}`);

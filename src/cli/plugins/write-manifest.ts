@@ -1,3 +1,4 @@
+import { reasonOf } from '../../core/errors.ts';
 import { readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../cli-error.ts';
@@ -23,7 +24,7 @@ export async function writeManifest(root: string): Promise<WrittenManifest> {
     await writeFile(path, `${JSON.stringify(made, null, 2)}\n`);
     return { path, ...made };
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = reasonOf(cause);
     throw new CliError({
       code: 'plugin_invalid',
       message: `no manifest of ${root}: ${why}`,

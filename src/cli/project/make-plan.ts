@@ -7,7 +7,7 @@ import type { ResourceClient } from '../../config/actual/resource-client.ts';
 import { ownershipOf } from '../../config/actual/ownership.ts';
 import { ownerFor, plan, type Plan, type PlanOptions } from '../../config/plan/plan.ts';
 import { CliError } from '../cli-error.ts';
-import type { FlagValues } from '../command-input.ts';
+import type { FlagValues } from '../grammar/flags.ts';
 import { EXIT } from '../exit-codes.ts';
 import { secretOf } from '../input/written-secret.ts';
 import type { CHOICE, EXIT_CODE } from '../tables/config-words.ts';

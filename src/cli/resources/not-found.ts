@@ -5,7 +5,7 @@ import { CliError } from '../cli-error.ts';
 import { shownName, type CommandResult } from '../command.ts';
 import type { FlagInput } from '../command-input.ts';
 import type { IGNORE_NOT_FOUND } from '../tables/shared-words.ts';
-import type { Failure } from '../output/output.ts';
+import type { Failure } from '../command.ts';
 
 interface KindWords {
   /** Name of one of them, as help and docs write it. */

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../core/errors.ts';
 import type { Check } from './check.ts';
 import { ERROR_CHECKS } from './error-checks.ts';
 import { KEY_CHECKS } from './key-checks.ts';
@@ -42,10 +43,7 @@ async function runCheck({ id, title, run }: Check, probe: Probe): Promise<Outcom
     await run(probe);
     return { id, title, state: 'pass' };
   } catch (thrown) {
-    const reason = (thrown instanceof Error ? thrown.message : String(thrown)).replaceAll(
-      probe.apiKey,
-      '…',
-    );
+    const reason = reasonOf(thrown).replaceAll(probe.apiKey, '…');
     return { id, title, state: thrown instanceof Skip ? 'skip' : 'fail', reason };
   }
 }

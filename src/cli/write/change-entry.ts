@@ -1,7 +1,8 @@
 import { kindOf, type KindName } from '../../config/objects/kinds.ts';
 import { isSecretPath, secretAt } from '../../resources/fields/secret-path.ts';
 import { usageError } from '../cli-error.ts';
-import type { FlagInput, FlagValue } from '../command-input.ts';
+import type { FlagValue } from '../grammar/flags.ts';
+import type { FlagInput } from '../command-input.ts';
 import { mergeLabels } from '../resources/merge-labels.ts';
 import type { CREATES } from '../tables/write-commands.ts';
 import { flagsOfKind, type FieldFlag, type WriteVerb } from './kind-flags.ts';

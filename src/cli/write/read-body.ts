@@ -1,3 +1,4 @@
+import { reasonOf } from '../../core/errors.ts';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
@@ -51,7 +52,7 @@ function read(text: string, file: string): unknown {
     const value: unknown = parse(text);
     return value;
   } catch (cause) {
-    const [first = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    const [first = ''] = reasonOf(cause).split('\n');
     throw invalid(`${file}: ${first.replace(/:$/, '')}`);
   }
 }

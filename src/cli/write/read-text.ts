@@ -1,3 +1,4 @@
+import { reasonOf } from '../../core/errors.ts';
 import { parse } from 'yaml';
 import { usageError } from '../cli-error.ts';
 import { isScalar, type Form } from './member-schema.ts';
@@ -25,7 +26,7 @@ function readYaml(text: string, flag: string): unknown {
     const value: unknown = parse(text);
     return value;
   } catch (cause) {
-    const [first = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    const [first = ''] = reasonOf(cause).split('\n');
     throw usageError(`${flag} cannot be read as YAML: ${first.replace(/:$/, '')}`);
   }
 }

@@ -12,6 +12,7 @@ import {
   PRUNE_LABEL,
 } from './ownership.ts';
 import { withoutLatest } from './pinned.ts';
+import type { DumpedTree } from './pinned.ts';
 import { canonicalJson, isRecord } from '../objects/record.ts';
 
 export interface DumpOptions {
@@ -25,9 +26,6 @@ export interface DumpOptions {
   /** Leaves out what is as it would be if it were not said. */
   readonly skipDefaults?: boolean | undefined;
 }
-
-/** A configuration in the order of its sections, ready to be written as YAML. */
-export type DumpedTree = Record<string, unknown>;
 
 /** Objects of several namespaces cannot stand in one configuration. */
 export class SeveralNamespacesError extends Error {

@@ -1,7 +1,9 @@
 import { filesOf } from '../../resources/files/message-files.ts';
 import type { ActualState } from './actual.ts';
-import type { DumpedTree } from './dump.ts';
 import { isRecord } from '../objects/record.ts';
+
+/** A configuration in the order of its sections, ready to be written as YAML. */
+export type DumpedTree = Record<string, unknown>;
 
 /** Skills without the version that they would get anyway: another gateway has versions of its own. */
 export function withoutLatest(field: string, value: unknown, { skill }: ActualState): unknown {

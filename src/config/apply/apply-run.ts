@@ -1,5 +1,5 @@
 import type { ActualState, View } from '../actual/actual.ts';
-import type { ApplyOptions, ApplyReport } from './apply.ts';
+import type { ApplyOptions, ApplyReport } from './apply-options.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { dependenciesOf, objectKey } from '../objects/object-refs.ts';
 import { ObjectWriter } from './object-writer.ts';

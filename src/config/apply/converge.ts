@@ -1,6 +1,7 @@
 import { type ActualState, createFinder, findDeclared } from '../actual/actual.ts';
 import { secretOf } from '../actual/changes.ts';
-import { type ApplyReport, readActual } from './apply.ts';
+import type { ApplyReport } from './apply-options.ts';
+import { readActual } from './apply.ts';
 import { deploy } from './deploy.ts';
 import type { DesiredObject, DesiredState } from '../objects/desired.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';

@@ -6,7 +6,8 @@ import type { ReferenceSources, SecretRef } from '../objects/references.ts';
 import type { Plan } from '../plan/plan.ts';
 import { resolveAllSecrets } from '../read/secrets.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
-import { apply, type ApplyOptions, type ApplyReport } from './apply.ts';
+import type { ApplyOptions, ApplyReport } from './apply-options.ts';
+import { apply } from './apply.ts';
 
 /** A plan, with where and for whom it is carried out. */
 export interface Planned {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type ActualState, findActual, type View } from '../actual/actual.ts';
-import type { ApplyOptions } from './apply.ts';
+import type { ApplyOptions } from './apply-options.ts';
 import { changesOf, known } from '../actual/changes.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { kindOf, type KindName } from '../objects/kinds.ts';

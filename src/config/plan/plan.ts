@@ -8,7 +8,7 @@ import {
 import { toAppliedFields } from '../actual/applied-fields.ts';
 import { basisOf } from '../actual/basis.ts';
 import { type DesiredObject, type DesiredState, digestOf } from '../objects/desired.ts';
-import { withPlannedVersion } from '../objects/follow-agent.ts';
+import { withPlannedVersion } from './planned-version.ts';
 import {
   declaredBefore,
   type Inventory,

@@ -1,4 +1,4 @@
-import type { MockProtocol } from './renderers/renderers.ts';
+import type { MockProtocol } from './mock-route.ts';
 import { isJsonObject } from './json.ts';
 import type { JsonObject } from './json.ts';
 

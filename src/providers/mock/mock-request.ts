@@ -1,11 +1,10 @@
-import type { MockProtocol } from './renderers/renderers.ts';
 import { lastUserText, toConversation, turnNumber } from './conversation.ts';
 import type { Turn } from './conversation.ts';
 import { MAX_INPUTS, toEmbeddingInputs } from './embedding.ts';
 import { parseForm } from './form.ts';
 import { parseJsonObject } from './json.ts';
 import type { JsonObject } from './json.ts';
-import type { MockRoute } from './mock-route.ts';
+import type { MockProtocol, MockRoute } from './mock-route.ts';
 import { countInput, countTurns } from './tokens.ts';
 
 /** Most bytes of a request body. */

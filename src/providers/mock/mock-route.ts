@@ -1,7 +1,10 @@
-import type { MockProtocol } from './renderers/renderers.ts';
+import type { Protocol } from '../../protocols/registry.ts';
 
 /** Operation that a call asks of the mock. */
 export type MockOperation = 'create' | 'count' | 'get' | 'content' | 'delete' | 'models';
+
+/** Protocol that the mock speaks. */
+export type MockProtocol = (typeof CREATE_PATHS)[number][1] | 'generate-content';
 
 export interface MockRoute {
   operation: MockOperation;
@@ -16,7 +19,7 @@ export interface MockRoute {
   sse: boolean;
 }
 
-const CREATE_PATHS: readonly (readonly [RegExp, MockProtocol, MockOperation])[] = [
+const CREATE_PATHS = [
   [/\/chat\/completions$/, 'chat', 'create'],
   [/\/responses$/, 'responses', 'create'],
   [/\/messages$/, 'messages', 'create'],
@@ -25,7 +28,7 @@ const CREATE_PATHS: readonly (readonly [RegExp, MockProtocol, MockOperation])[] 
   [/\/embeddings$/, 'embeddings', 'create'],
   [/\/images\/(?:generations|edits)$/, 'images', 'create'],
   [/\/videos$/, 'videos', 'create'],
-];
+] as const satisfies readonly (readonly [RegExp, Protocol, MockOperation])[];
 const GENERATE_CONTENT = /\/models\/(.+):(generateContent|streamGenerateContent|countTokens)$/;
 const TASK = /\/(interactions|videos)\/([^/]+?)(\/content)?$/;
 

@@ -14,7 +14,7 @@ import { createMediaResolver } from '../../assets/media-resolver.ts';
 import { createProviderRegistrar } from '../../assets/provider-registrar.ts';
 import type { GateDeps } from '../../surfaces/gate.ts';
 import { createUrlGuard } from '../../upstream/guard/url-guard.ts';
-import type { GatewayOptions } from './open-gateway.ts';
+import type { GatewayOptions } from './gateway-options.ts';
 import type { LiveResources } from './open-resources.ts';
 import type { RouteSpec } from '../http/routes.ts';
 

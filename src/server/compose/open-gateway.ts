@@ -11,7 +11,6 @@ import { createSpools } from '../../core/memory/spool.ts';
 import { createJobs } from '../../jobs/create-jobs.ts';
 import type { Liveness } from '../../core/liveness.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
-import type { MailTarget } from '../../alerts/send-mail.ts';
 import { loadProtocols } from '../../protocols/load-protocols.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 import { TRIGGER_JOB } from '../../scheduler/job-kinds.ts';
@@ -31,7 +30,6 @@ import { isConsoleServed } from '../console/is-console-served.ts';
 import { createKeyTickets } from '../console/key-tickets.ts';
 import type { ConsoleDeps } from '../console/open-console.ts';
 import { openSso } from '../sso/open-sso.ts';
-import type { SsoSettings } from '../sso/provider.ts';
 import { endedWithMapping } from '../sso/roles.ts';
 import { createCors } from '../http/cors.ts';
 import { healthRoutes } from '../routes/health-routes.ts';
@@ -41,6 +39,7 @@ import { withIdempotency } from '../idempotency/with-idempotency.ts';
 import { createCallWorkers } from '../idempotency/workers.ts';
 import type { CallWorkers } from '../idempotency/workers.ts';
 import { createFollowers } from './followers.ts';
+import type { GatewayOptions } from './gateway-options.ts';
 import { jobHandlers } from './job-handlers.ts';
 import { createKeyLookup, createValueLookup } from './key-lookup.ts';
 import { LateAlerts } from './late-alerts.ts';
@@ -51,16 +50,14 @@ import { openInference } from './open-inference.ts';
 import { openListing } from './open-listing.ts';
 import { managementRoutes } from './open-management.ts';
 import { openResources } from './open-resources.ts';
-import type { LiveResources, ResourcesOptions } from './open-resources.ts';
+import type { LiveResources } from './open-resources.ts';
 import { openRuns } from './open-runs.ts';
 import { openSchedules } from './open-schedules.ts';
 import { aloneMark, openUsage } from './open-usage.ts';
 import type { LiveUsage } from './open-usage.ts';
 import { publicRoutes } from '../routes/public-routes.ts';
-import { reasonOf } from './reason-of.ts';
+import { reasonOf } from '../../core/errors.ts';
 import { reportStore, tellFailure } from './report-store.ts';
-import type { Programs } from './resolve-programs.ts';
-import type { ProxyRules } from '../../upstream/proxy/proxy-rules.ts';
 import { noteRefused } from '../http/note-refused.ts';
 import type { Refusals } from '../../usage/requests/refusals.ts';
 import { createRequestGuard } from '../http/request-guard.ts';
@@ -77,25 +74,6 @@ const TRIGGERS_AT_ONCE = 256;
 /** Runs wait for models, and webhooks for their receivers. */
 const RUNS_AT_ONCE = 256;
 const WEBHOOKS_AT_ONCE = 64;
-
-export interface GatewayOptions extends ResourcesOptions {
-  /** Uniform in [0, 1). */
-  random(): number;
-  /** Most connections at once to each provider or API that sets no number itself. */
-  connections: number;
-  /** Programs that turns of Agents may run. */
-  programs: Programs;
-  /** Mails that tell of alerts. */
-  mails: readonly MailTarget[];
-  /** Single sign-on of people. Default none. */
-  ssoSettings?: SsoSettings | undefined;
-  /** Variables of this process, of which harnesses get little. */
-  environment: Readonly<Record<string, string | undefined>>;
-  /** Proxies of everything outbound. Default none. */
-  proxies?: ProxyRules | undefined;
-  /** Default: the store of the configuration. */
-  openStore?: typeof openStore | undefined;
-}
 
 /** Everything that serves requests, on one store. */
 export interface Gateway {

@@ -16,7 +16,7 @@ import { originRules } from './origin-rules.ts';
 import { tellFailure } from './report-store.ts';
 import { logRequests, observeRequests, signalRequests } from '../http/observe-requests.ts';
 import type { AlertParts } from './late/alerts.ts';
-import type { GatewayOptions } from './open-gateway.ts';
+import type { GatewayOptions } from './gateway-options.ts';
 import { createTransports } from './transports.ts';
 import type { Transports } from './transports.ts';
 

@@ -6,7 +6,7 @@ import { createModelLists } from '../../inference/listing/model-lists.ts';
 import type { JobHandler, Jobs } from '../../jobs/jobs.ts';
 import type { Store } from '../../store/store.ts';
 import type { LiveCatalog } from './live-catalog.ts';
-import { reasonOf } from './reason-of.ts';
+import { reasonOf } from '../../core/errors.ts';
 
 export interface ListingOptions extends Pick<ListJobDeps, 'random' | 'transportFor'> {
   readonly clock: Clock;

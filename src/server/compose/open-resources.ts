@@ -19,7 +19,7 @@ import { checkMasterKey } from '../process/check-master-key.ts';
 import { createLivePrices } from '../../usage/prices/live-prices.ts';
 import { createLiveCatalog } from './live-catalog.ts';
 import type { LiveCatalog } from './live-catalog.ts';
-import { reasonOf } from './reason-of.ts';
+import { reasonOf } from '../../core/errors.ts';
 import { tellFailure } from './report-store.ts';
 
 export interface ResourcesOptions {

@@ -6,7 +6,7 @@ import { lazy } from '../../core/lazy.ts';
 import type { Store } from '../../store/store.ts';
 import { createRequestSweep } from '../../usage/requests/request-sweep.ts';
 import { windowsOf } from '../../usage/spend/spend.ts';
-import type { GatewayOptions } from './open-gateway.ts';
+import type { GatewayOptions } from './gateway-options.ts';
 
 /** Time after which a day counts as over. */
 const REST_MS = 3_600_000;

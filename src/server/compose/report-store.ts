@@ -1,7 +1,7 @@
 import type { Log } from '../../core/log.ts';
 import { isStoreTrouble } from '../../store/is-store-trouble.ts';
 import type { Store } from '../../store/store.ts';
-import { reasonOf } from './reason-of.ts';
+import { reasonOf } from '../../core/errors.ts';
 
 /**
  * The store, with one line in the log when it begins to fail and one when it is well again: for reading

@@ -5,7 +5,7 @@ import type { ReferenceSources } from '../../config/objects/references.ts';
 import type { Log } from '../../core/log.ts';
 import { convergeConfig } from './converge-config.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
-import { reasonOf } from '../compose/reason-of.ts';
+import { reasonOf } from '../../core/errors.ts';
 import { fixedChanges } from './server-changes.ts';
 import type { Workers } from './workers.ts';
 

@@ -1,7 +1,7 @@
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { reasonOf } from '../compose/reason-of.ts';
+import { reasonOf } from '../../core/errors.ts';
 import type { Serving } from './serve-gateway.ts';
 import { watchFiles } from './watch-files.ts';
 import { onRenew } from './worker-channel.ts';

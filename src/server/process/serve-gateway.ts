@@ -20,7 +20,8 @@ import { listen } from '../http/listen.ts';
 import type { Listener } from '../http/listen.ts';
 import { loadMasterKeys } from './master-key.ts';
 import { openGateway } from '../compose/open-gateway.ts';
-import type { Gateway, GatewayOptions } from '../compose/open-gateway.ts';
+import type { GatewayOptions } from '../compose/gateway-options.ts';
+import type { Gateway } from '../compose/open-gateway.ts';
 import { resolveMails, resolveSso, resolvePrograms } from '../compose/resolve-programs.ts';
 
 export interface ServeDeps extends Pick<GatewayOptions, 'openStore'> {

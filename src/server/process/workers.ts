@@ -3,7 +3,7 @@ import type { Address, Worker } from 'node:cluster';
 import type { Log } from '../../core/log.ts';
 import { BACKENDS } from '../../store/backends/registry.ts';
 import type { Store, StoreScope } from '../../store/store.ts';
-import { reasonOf } from '../compose/reason-of.ts';
+import { reasonOf } from '../../core/errors.ts';
 import { offerSettings, prepareForks, tellToRenew, watchBeats } from './worker-channel.ts';
 import { toSettingsMessage } from './worker-settings.ts';
 import type { WorkerSettings } from './worker-settings.ts';

@@ -1,7 +1,8 @@
-import type { LiveFollower } from '../live-sessions.ts';
+import type { LiveFollower, LiveSessions } from '../live-sessions.ts';
 import type { EventDelta, PlacedEvent } from './session-event.ts';
-import type { SessionLog } from './session-log.ts';
 import { sessionKey } from '../session-row.ts';
+import type { SessionRow } from '../session-row.ts';
+import type { Entry, Store } from '../../store/store.ts';
 
 /** A place at the end of a log, for one who follows it. */
 export interface Tail {
@@ -10,12 +11,20 @@ export interface Tail {
   leave(): void;
 }
 
+/** Parts of a `SessionLog` that its followers need. */
+interface FollowedLog {
+  readonly live: LiveSessions;
+  readonly store: Pick<Store, 'watch'>;
+  find(id: string): Promise<Entry<SessionRow> | undefined>;
+  chunk(id: string, place: { after: number }): Promise<PlacedEvent[]>;
+}
+
 /** Followers of Sessions in this process: those of one Session are woken and read together. */
 export class Tails {
-  readonly #log: SessionLog;
+  readonly #log: FollowedLog;
   readonly #shared = new Map<string, SharedTail>();
 
-  constructor(log: SessionLog) {
+  constructor(log: FollowedLog) {
     this.#log = log;
   }
 
@@ -38,7 +47,7 @@ export class Tails {
 
 class SharedTail implements LiveFollower {
   readonly followers = new Set<LiveFollower>();
-  readonly #log: SessionLog;
+  readonly #log: FollowedLog;
   readonly #id: string;
   readonly #leave: (() => void)[];
   /** Reads by place, as long as nothing can have been appended since. */
@@ -46,7 +55,7 @@ class SharedTail implements LiveFollower {
   /** The followers were told of everything up to here. */
   #told = 0;
 
-  constructor(log: SessionLog, id: string) {
+  constructor(log: FollowedLog, id: string) {
     this.#log = log;
     this.#id = id;
     this.#leave = [

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../core/errors.ts';
 import { decodeKey, encodeKey } from '../key-codec.ts';
 import { fromEnvelope } from '../value-codec.ts';
 import type { RawRow, RawStore } from './raw-store.ts';
@@ -59,7 +60,7 @@ function inspect(
     fromEnvelope(envelope);
     return { segment };
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
+    const what = reasonOf(error);
     return { segment, problem: { where: where.slice(0, SHOWN_KEY_CHARS), what } };
   }
 }

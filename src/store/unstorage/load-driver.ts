@@ -1,3 +1,4 @@
+import { reasonOf } from '../../core/errors.ts';
 import { builtinDrivers, type Driver } from 'unstorage';
 import type { StoreConfig } from '../store-config.ts';
 import { StoreError } from '../store.ts';
@@ -18,7 +19,7 @@ export async function loadDriver({ driver, path, options }: StoreConfig): Promis
     const { default: create } = await import(specifier);
     return create({ ...(path !== undefined && { base: path }), ...options });
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = reasonOf(cause);
     throw new StoreError('unavailable', `cannot load the store driver ${driver}: ${reason}`, {
       cause,
     });

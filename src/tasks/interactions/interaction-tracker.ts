@@ -1,7 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import type { TaskTracker, TrackedAnswer } from '../../inference/task-tracker.ts';
-import type { Call } from '../../inference/types.ts';
+import type { Call, TaskTracker, TrackedAnswer } from '../../inference/types.ts';
 import { isOver, isRunning, isTerminal } from '../../protocols/interactions/interaction.ts';
 import { isBackground, isStored } from '../../protocols/interactions/interactions-request.ts';
 import type { Answer, ProviderWork, StreamReader } from '../../protocols/protocol.ts';

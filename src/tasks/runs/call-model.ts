@@ -4,7 +4,7 @@ import type { Protocol } from '../../protocols/registry.ts';
 import type { Usage } from '../../core/usage.ts';
 import { runInference } from '../../inference/run-inference.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
-import type { TaskTracker } from '../../inference/task-tracker.ts';
+import type { TaskTracker } from '../../inference/types.ts';
 import type { Catalog } from '../../routing/catalog.ts';
 import type { Ledger, RequestOutcome } from '../../usage/ledger/ledger.ts';
 import { ObservedEntry } from '../../usage/ledger/observed-entry.ts';

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { View } from '../../../src/config/actual/actual.ts';
-import { apply, readActual, type ApplyReport } from '../../../src/config/apply/apply.ts';
+import type { ApplyReport } from '../../../src/config/apply/apply-options.ts';
+import { apply, readActual } from '../../../src/config/apply/apply.ts';
 import { loadConfig } from '../../../src/config/read/load-config.ts';
 import { ownerFor, plan, type Plan, type PlanOptions } from '../../../src/config/plan/plan.ts';
 import type { ResourceClient } from '../../../src/config/actual/resource-client.ts';

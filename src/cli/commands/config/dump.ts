@@ -2,9 +2,9 @@ import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { readActual } from '../../../config/apply/apply.ts';
+import type { DumpedTree } from '../../../config/actual/pinned.ts';
 import {
   dump,
-  type DumpedTree,
   namespacesIn,
   readKinds,
   SeveralNamespacesError,

@@ -1,9 +1,21 @@
+import type { DeploymentView } from '../../../client/deployments.ts';
 import { useConsole } from '../../frame/state.ts';
 import { zoned } from '../../logic/calendar.ts';
 import { NONE } from '../../logic/format.ts';
 import { toApiError } from '../../parts/load.ts';
 import { Ago, State } from '../../parts/parts.tsx';
-import type { ScheduleRow } from './schedules-page.tsx';
+
+export interface ScheduleRow extends DeploymentView {
+  paused: boolean;
+  paused_reason: { type: string } | null;
+  schedule: {
+    type: string;
+    expression: string;
+    timezone: string;
+    upcoming_runs_at: string[];
+    last_run_at: string | null;
+  } | null;
+}
 
 type Action = `${string}/${'runs' | 'pause' | 'unpause'}`;
 

@@ -1,7 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { DeploymentRunView } from '../../../client/deployment-runs.ts';
-import type { DeploymentView } from '../../../client/deployments.ts';
 import type { Page } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
 import { weekOf } from '../../logic/calendar.ts';
@@ -11,19 +10,8 @@ import { useLoad } from '../../parts/load.ts';
 import { Empty, Foot, Problem } from '../../parts/parts.tsx';
 import { Calendar } from './calendar.tsx';
 import { ScheduleTable } from './schedule-table.tsx';
+import type { ScheduleRow } from './schedule-table.tsx';
 import '../../styles/schedules.css';
-
-export interface ScheduleRow extends DeploymentView {
-  paused: boolean;
-  paused_reason: { type: string } | null;
-  schedule: {
-    type: string;
-    expression: string;
-    timezone: string;
-    upcoming_runs_at: string[];
-    last_run_at: string | null;
-  } | null;
-}
 
 const WEEK = 7 * 86_400_000;
 const POLL_MS = 10_000;

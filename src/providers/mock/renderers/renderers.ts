@@ -1,4 +1,4 @@
-import type { Protocol } from '../../../protocols/registry.ts';
+import type { MockProtocol } from '../mock-route.ts';
 import { chatRenderer } from './chat.ts';
 import { embeddingsRenderer } from './embeddings.ts';
 import { generateContentRenderer } from './generate-content.ts';
@@ -19,6 +19,4 @@ export const RENDERERS = {
   embeddings: embeddingsRenderer,
   images: imagesRenderer,
   videos: videosRenderer,
-} as const satisfies Partial<Record<Protocol, Renderer>>;
-
-export type MockProtocol = keyof typeof RENDERERS;
+} as const satisfies Record<MockProtocol, Renderer>;

@@ -28,7 +28,7 @@ import type { Admitted, GateDeps } from '../../../surfaces/gate.ts';
 import { createUrlGuard } from '../../../upstream/guard/url-guard.ts';
 import type { PayingKey } from '../../../usage/principal.ts';
 import { VERSION } from '../../process/gateway-version.ts';
-import type { GatewayOptions } from '../open-gateway.ts';
+import type { GatewayOptions } from '../gateway-options.ts';
 import type { LiveResources } from '../open-resources.ts';
 import { resourceCarriers } from '../../routes/organization-routes.ts';
 import type { HandlersOf } from '../../routes/lazy-routes.ts';

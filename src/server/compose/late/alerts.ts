@@ -18,7 +18,7 @@ import { createSigningSecrets } from '../../../webhooks/signing-secrets.ts';
 import { createWebhooks } from '../../../webhooks/webhooks.ts';
 import type { RequestObserver } from '../../http/observe-requests.ts';
 import { tellFailure } from '../report-store.ts';
-import type { GatewayOptions } from '../open-gateway.ts';
+import type { GatewayOptions } from '../gateway-options.ts';
 
 /** The durable job that looks for what no single call tells; one process at a time does it. */
 const WATCH_JOB = 'alert-watch';

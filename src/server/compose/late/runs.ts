@@ -18,7 +18,7 @@ import { WEBHOOK_JOB } from '../../../webhooks/delivery.ts';
 import { createSigningSecrets } from '../../../webhooks/signing-secrets.ts';
 import { alertBody } from '../../../alerts/alert.ts';
 import { createWebhooks } from '../../../webhooks/webhooks.ts';
-import type { GatewayOptions } from '../open-gateway.ts';
+import type { GatewayOptions } from '../gateway-options.ts';
 import type { LiveResources } from '../open-resources.ts';
 import type { OrganizationDeps } from '../../routes/organization-routes.ts';
 import type { PublicDeps } from '../../routes/public-routes.ts';

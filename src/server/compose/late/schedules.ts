@@ -13,7 +13,7 @@ import { deploymentHandlers } from '../../routes/deployment-handlers.ts';
 import type { HandlersOf } from '../../routes/lazy-routes.ts';
 import type { DEPLOYMENT_ROUTES } from '../../routes/outlines.ts';
 import type { AlertParts } from './alerts.ts';
-import type { GatewayOptions } from '../open-gateway.ts';
+import type { GatewayOptions } from '../gateway-options.ts';
 import type { OrganizationDeps } from '../../routes/organization-routes.ts';
 import type { AgentsParts } from './agents.ts';
 

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../../core/errors.ts';
 import { createHash } from 'node:crypto';
 import type { Driver } from 'unstorage';
 import { systemClock } from '../../../core/time/clock.ts';
@@ -140,7 +141,7 @@ async function call<R>(what: string, action: () => R | Promise<R>): Promise<R> {
 
 function toStoreError(what: string, cause: unknown): StoreError {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = reasonOf(cause);
   const message = `the storage driver could not ${what}: ${reason}`;
   if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
     return new StoreError('full', message, { cause });

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../../core/errors.ts';
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from '../../store.ts';
@@ -39,7 +40,7 @@ function sizeOf(file: string): number {
 
 /** The error that tells the operator what to do about a directory. */
 export function unusable(directory: string, cause: unknown): StoreError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = reasonOf(cause);
   return new StoreError(
     'unavailable',
     `cannot use ${directory} as the store: ${reason}; name a directory on a local disk that this user may write to (server.store.path)`,

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../../core/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../store.ts';
 
 /** Codes for the first words of Redis' refusals. */
@@ -9,7 +10,7 @@ const CODES: Readonly<Record<string, StoreErrorCode>> = {
 
 export function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = reasonOf(error);
   const [word = ''] = reason.split(' ', 1);
   const code = CODES[word] ?? 'unavailable';
   return new StoreError(code, `Redis: ${reason}`, { cause: error });
