@@ -53,11 +53,12 @@ export interface Client {
  *
  * @example
  * ```ts
+ * import { readFile } from 'node:fs/promises';
  * import { createClient, systemClock } from 'agent-gateway';
  *
  * const client = createClient({
  *   baseUrl: 'http://127.0.0.1:8787',
- *   apiKey: process.env.GATEWAY_API_KEY,
+ *   apiKey: (await readFile('.gateway/admin.key', 'utf8')).trim(),
  *   clock: systemClock,
  * });
  * for await (const { id, name } of client.admin('models').list()) console.log(id, name);

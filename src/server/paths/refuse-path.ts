@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../../core/errors.ts';
 import type { Envelope } from '../../protocols/family.ts';
-import type { RouteSpec } from '../http/routes.ts';
 import { createPathFinder } from './find-meant-path.ts';
 import type { MeantPath } from './find-meant-path.ts';
 
@@ -18,7 +17,7 @@ export interface PathRefusal {
  * shape of the client's protocol.
  */
 export function createPathRefuser(
-  routes: readonly RouteSpec[],
+  routes: readonly { readonly path: string; readonly envelope: Envelope }[],
 ): (request: IncomingMessage) => PathRefusal {
   const find = createPathFinder(routes.map(({ path }) => path));
   const envelopes = new Map(routes.map(({ path, envelope }) => [path, envelope]));
