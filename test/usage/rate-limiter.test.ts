@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import { createLedger } from '../../src/usage/ledger/ledger-store.ts';
-import type { Caller } from '../../src/usage/rates/limiter.ts';
+import type { Caller } from '../../src/usage/rates/rate-shares.ts';
 import { createRateLimiter } from '../../src/usage/rates/rate-limiter.ts';
 import { divided } from '../../src/usage/rates/rate-shares.ts';
 import { verifies } from '../requirements.ts';

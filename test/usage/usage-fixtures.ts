@@ -4,7 +4,8 @@ import { StoreError } from '../../src/store/store.ts';
 import type { CommitResult, Op, Store } from '../../src/store/store.ts';
 import type { LedgerEntry, RequestOutcome, RequestStart } from '../../src/usage/ledger/ledger.ts';
 import type { Principal } from '../../src/usage/principal.ts';
-import type { Caller, RateLimiter } from '../../src/usage/rates/limiter.ts';
+import type { Caller } from '../../src/usage/rates/rate-shares.ts';
+import type { RateLimiter } from '../../src/usage/rates/limiter.ts';
 import type { PendingClaim } from '../../src/usage/rates/pending-claim.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 

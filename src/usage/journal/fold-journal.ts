@@ -4,14 +4,8 @@ import type { Store } from '../../store/store.ts';
 import { createDeadFence, WorkerWoke } from '../ledger/fence.ts';
 import { ELSEWHERE } from '../ledger/flights.ts';
 import { JobQueue } from '../ledger/job-queue.ts';
-import {
-  createCall,
-  createJob,
-  endedWith,
-  halvesOf,
-  limitedScopes,
-  payersOf,
-} from '../ledger/ledger-call.ts';
+import { limitedScopes } from '../spend/payer.ts';
+import { createCall, createJob, endedWith, halvesOf, payersOf } from '../ledger/ledger-call.ts';
 import type { Batch, LedgerCall } from '../ledger/ledger-call.ts';
 import { isRefused, LedgerCommitter } from '../ledger/ledger-committer.ts';
 import { requestKey, scopeName } from '../ledger/ledger-keys.ts';

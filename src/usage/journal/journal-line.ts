@@ -1,10 +1,10 @@
 import type { Buffer } from 'node:buffer';
 import type { Key } from '../../store/store.ts';
-import { limitedScopes } from '../ledger/ledger-call.ts';
+import { limitedScopes } from '../spend/payer.ts';
 import type { LedgerCall } from '../ledger/ledger-call.ts';
 import { toScope } from '../ledger/ledger-keys.ts';
 import type { Scope, ScopeKind } from '../ledger/ledger-keys.ts';
-import type { Caller } from '../rates/limiter.ts';
+import type { Caller } from '../rates/rate-shares.ts';
 import type { EndRow, StartRow } from '../requests/request-row.ts';
 
 /** Facts of a call that both of its lines carry. */

@@ -1,16 +1,8 @@
-import type { Key, Op, Store } from '../../store/store.ts';
+import type { Op, Store } from '../../store/store.ts';
 import { FLIGHT, flightKey } from './ledger-keys.ts';
-import type { LedgerCall } from './ledger-call.ts';
-import type { LedgerState } from './ledger-plan.ts';
+import type { Flight, LedgerCall } from './ledger-call.ts';
 import { readRows } from './read-rows.ts';
 import type { StartRow } from '../requests/request-row.ts';
-
-/** Calls that began in one commit: their starts share a row until the last of them has ended. */
-export interface Flight {
-  readonly key: Key;
-  /** Calls whose final record is not durable. */
-  open: number;
-}
 
 /** Stands for the flight of a call that somebody else stored. */
 export const ELSEWHERE: Flight = { key: ['flight'], open: Infinity };
@@ -30,12 +22,15 @@ export interface FlightDraft {
   keep(): void;
 }
 
+export interface FlightsOptions {
+  readonly worker: string;
+  readonly takeovers: number;
+  /** Gives the number of the next flight. */
+  nextFlight(): number;
+}
+
 /** A flight's number is never used twice by one worker, not even for a commit that failed. */
-export function createFlightDraft({
-  worker,
-  takeovers,
-  nextFlight,
-}: Pick<LedgerState, 'worker' | 'takeovers' | 'nextFlight'>): FlightDraft {
+export function createFlightDraft({ worker, takeovers, nextFlight }: FlightsOptions): FlightDraft {
   const begun: LedgerCall[] = [];
   const ended = new Map<Flight, number>();
   const key = flightKey(worker, nextFlight());

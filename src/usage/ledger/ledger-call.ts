@@ -1,7 +1,6 @@
-import type { Entry, Version } from '../../store/store.ts';
+import type { Entry, Key, Version } from '../../store/store.ts';
 import type { EncodedValue } from '../../store/value-codec.ts';
 import type { GatewayError } from '../../core/errors.ts';
-import type { Flight } from './flights.ts';
 import { extraPayers, hasBindingBudget } from '../budgets/extra-payers.ts';
 import type { BudgetedCall } from '../budgets/extra-payers.ts';
 import type { Scope } from './ledger-keys.ts';
@@ -18,6 +17,13 @@ import type { Windows } from '../spend/spend.ts';
 import { partSumsOf } from '../sums/parts.ts';
 import type { PartSum } from '../sums/parts.ts';
 import type { CallFacts } from '../sums/totals.ts';
+
+/** Calls that began in one commit: their starts share a row until the last of them has ended. */
+export interface Flight {
+  readonly key: Key;
+  /** Calls whose final record is not durable. */
+  open: number;
+}
 
 /** A promise with its ends; it never counts as unhandled. */
 export interface Deferred {
@@ -157,18 +163,6 @@ export function halvesOf({ jobs, claims, asked, weight }: Batch): Batch[] {
     createBatch(jobs.slice(middle)),
   ];
   return halves.map((half) => ({ ...half, weight }));
-}
-
-/** The scopes whose shared counter the call needs. */
-export function limitedScopes({ payers }: Pick<LedgerCall, 'payers'>): Scope[] {
-  const scopes: Scope[] = [];
-  for (const { scope, limits } of payers) if (limits) scopes.push(scope);
-  return scopes;
-}
-
-/** The store turns away what a rate does, and keeps nothing of it. */
-export function hasOpenClaims({ start }: LedgerCall): boolean {
-  return start.claims?.some(({ isOpen, isAccepted }) => isOpen || !isAccepted) === true;
 }
 
 /** True where the cost of a principal's call of the model may not exceed what is left of a limit. */

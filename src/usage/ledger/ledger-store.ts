@@ -16,7 +16,7 @@ import type { Estimate, Ledger, LedgerEntry, RequestOutcome, RequestStart } from
 import { toEndRow, withoutReserve } from '../requests/request-row.ts';
 import { Recall } from '../slices/recall.ts';
 import type { Slices } from '../slices/slices.ts';
-import type { ClaimLedger } from '../rates/claims.ts';
+import type { ClaimLedger } from '../rates/rate-window.ts';
 import { DAY_MS, windowsOf } from '../spend/spend.ts';
 import type { Windows } from '../spend/spend.ts';
 import { createFactsOf } from '../sums/totals.ts';

@@ -2,14 +2,9 @@ import type { Clock } from '../../core/time/clock.ts';
 import { FoldSchedule, MAX_UNFOLDED } from './fold-schedule.ts';
 import { JobQueue } from './job-queue.ts';
 import { JournalSchedule } from './journal-schedule.ts';
-import {
-  createBatch,
-  createDeferred,
-  createJob,
-  halvesOf,
-  hasOpenClaims,
-  limitedScopes,
-} from './ledger-call.ts';
+import { limitedScopes } from '../spend/payer.ts';
+import { hasOpenClaims } from '../rates/pending-claim.ts';
+import { createBatch, createDeferred, createJob, halvesOf } from './ledger-call.ts';
 import type { Batch, Deferred, Job, LedgerCall } from './ledger-call.ts';
 import type { Estimate } from './ledger.ts';
 import { isRefused, LedgerCommitter } from './ledger-committer.ts';
@@ -208,7 +203,7 @@ export class LedgerWriter {
 
   /** True when what is known here decides whether the call is let in. */
   #decide(call: LedgerCall): boolean {
-    if (hasOpenClaims(call)) return false;
+    if (hasOpenClaims(call.start)) return false;
     if (!call.admitted) return true;
     if (!this.isJournaling) return false;
     if (!decideNow(this.#options.state, call)) return false;

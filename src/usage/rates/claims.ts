@@ -1,10 +1,7 @@
 import type { Key, Op, Version } from '../../store/store.ts';
-import type { Caller } from './limiter.ts';
-import type { PendingClaim } from './pending-claim.ts';
 import { countOne, noRequests } from './rate-shares.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
-import type { Slice, Slices } from '../slices/slices.ts';
-import type { RateCounts } from './rate-shares.ts';
+import type { Caller, RateCounts } from './rate-shares.ts';
 
 /** Request that was accepted under a cap. */
 export interface Claim {
@@ -14,7 +11,7 @@ export interface Claim {
   /** Number of its line in the journal. */
   readonly number: number;
   /** Slice that its place was taken from. */
-  readonly slice?: Slice | undefined;
+  readonly slice?: object | undefined;
 }
 
 /** Requests accepted under one cap that the store does not know yet. */
@@ -25,7 +22,7 @@ export interface Claimed {
   /** Number of the last line of them in the journal. Absent: they have none. */
   readonly last?: number;
   /** Slices that their places were taken from, one for each. */
-  readonly slices: readonly Slice[];
+  readonly slices: readonly object[];
 }
 
 /** Claims by the cap that they count under. */
@@ -77,18 +74,4 @@ export interface ClaimWindow {
   /** Somebody else changed it. */
   forget(): void;
   draft(claimed: ClaimedIn): ClaimDraft;
-}
-
-/** Stores claims together with the calls that they are for. */
-export interface ClaimLedger {
-  /** True as long as this process alone decides: its journal keeps claims. */
-  readonly isJournaling: boolean;
-  /** Places that are set aside for this process. */
-  readonly slices: Slices;
-  /** Number of the last line that the store is known to hold. */
-  readonly folded: number;
-  /** Keeps a claim that is decided; returns the number of its line. */
-  add(window: ClaimWindow, claim: Pick<Claim, 'caller' | 'at' | 'slice'>): number;
-  /** Lets the store decide, in one commit with the calls that begin in this turn. Throws `persistence_failed`. */
-  ask(claim: PendingClaim): void;
 }

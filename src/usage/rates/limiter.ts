@@ -1,8 +1,6 @@
+import type { Caller } from './rate-shares.ts';
 import type { Principal } from '../principal.ts';
 import type { PendingClaim } from './pending-claim.ts';
-
-/** Source of a request: nobody known, a key with the scope `admin`, or any other key. */
-export type Caller = 'refused' | 'client' | 'admin';
 
 /**
  * Rolling 60-second request caps, exact across every process on the store (contract: Limits).

@@ -1,9 +1,8 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { ClaimWindow } from './claims.ts';
-import type { Caller } from './limiter.ts';
 import { addCounts, countOne, hasRoom, noRequests } from './rate-shares.ts';
-import type { RateCounts, RateShares } from './rate-shares.ts';
+import type { Caller, RateCounts, RateShares } from './rate-shares.ts';
 
 export interface PendingClaimOptions {
   readonly window: ClaimWindow;
@@ -79,6 +78,15 @@ export async function firstRefusal(
   } catch (refusal) {
     return refusal;
   }
+}
+
+/** The store turns away what a rate does, and keeps nothing of it. */
+export function hasOpenClaims({
+  claims,
+}: {
+  readonly claims?: readonly PendingClaim[] | undefined;
+}): boolean {
+  return claims?.some(({ isOpen, isAccepted }) => isOpen || !isAccepted) === true;
 }
 
 /** Claims of a commit in one window. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts';
 import type { Key, Store } from '../../store/store.ts';
-import type { ClaimLedger } from './claims.ts';
+import type { ClaimLedger } from './rate-window.ts';
 import type { RateLimiter } from './limiter.ts';
 import { divided, undivided } from './rate-shares.ts';
 import { RateWindow } from './rate-window.ts';

@@ -1,4 +1,5 @@
-import type { Caller } from './limiter.ts';
+/** Source of a request: nobody known, a key with the scope `admin`, or any other key. */
+export type Caller = 'refused' | 'client' | 'admin';
 
 /** Divides a cap among callers. */
 export interface RateShares {

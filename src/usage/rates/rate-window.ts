@@ -2,14 +2,27 @@ import type { Entry, Key, Op, Store, Version } from '../../store/store.ts';
 import { rateScope } from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
 import type { Slice, Slices } from '../slices/slices.ts';
-import type { ClaimDraft, ClaimedIn, ClaimLedger, ClaimWindow } from './claims.ts';
-import type { Caller } from './limiter.ts';
+import type { Claim, ClaimDraft, ClaimedIn, ClaimWindow } from './claims.ts';
 import { PendingClaim } from './pending-claim.ts';
 import type { PendingClaimOptions } from './pending-claim.ts';
 import { RatePlaces } from './rate-places.ts';
 import { addCounts, countOne, hasRoom, noRequests, subtractCounts } from './rate-shares.ts';
-import type { RateCounts, RateShares } from './rate-shares.ts';
+import type { Caller, RateCounts, RateShares } from './rate-shares.ts';
 import type { Moment } from './step-watch.ts';
+
+/** Stores claims together with the calls that they are for. */
+export interface ClaimLedger {
+  /** True as long as this process alone decides: its journal keeps claims. */
+  readonly isJournaling: boolean;
+  /** Places that are set aside for this process. */
+  readonly slices: Slices;
+  /** Number of the last line that the store is known to hold. */
+  readonly folded: number;
+  /** Keeps a claim that is decided; returns the number of its line. */
+  add(window: ClaimWindow, claim: Pick<Claim, 'caller' | 'at' | 'slice'>): number;
+  /** Lets the store decide, in one commit with the calls that begin in this turn. Throws `persistence_failed`. */
+  ask(claim: PendingClaim): void;
+}
 
 const WINDOW_MS = 60_000;
 const ENTRY_TTL_MS = WINDOW_MS;

@@ -1,5 +1,5 @@
 import type { Op, Version } from '../../store/store.ts';
-import { limitedScopes } from '../ledger/ledger-call.ts';
+import { limitedScopes } from '../spend/payer.ts';
 import type { LedgerCall } from '../ledger/ledger-call.ts';
 import { scopeName } from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';

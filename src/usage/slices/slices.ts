@@ -1,7 +1,9 @@
 import type { Clock } from '../../core/time/clock.ts';
 import type { Entry, Store, Version } from '../../store/store.ts';
-import { hasOpenClaims, limitedScopes } from '../ledger/ledger-call.ts';
-import type { LedgerCall } from '../ledger/ledger-call.ts';
+import type { RequestStart } from '../ledger/ledger.ts';
+import { limitedScopes } from '../spend/payer.ts';
+import type { Payer } from '../spend/payer.ts';
+import { hasOpenClaims } from '../rates/pending-claim.ts';
 import { scopeName, SLICE, toScope } from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
 import { readRows } from '../ledger/read-rows.ts';
@@ -32,6 +34,17 @@ export interface Slice {
   usedAt: number;
   /** Content behind the commit under way: until that is known, the smaller of both counts. */
   planned: { readonly amount: number; readonly used: number } | undefined;
+}
+
+/** A call as slices know it. */
+interface SlicedCall {
+  readonly start: Pick<RequestStart, 'bound' | 'claims'>;
+  readonly payers: readonly Payer[];
+  readonly windows: Windows;
+  readonly hold: Version | undefined;
+  /** Term of the slices that it holds something of, and how much; 0: none. */
+  sliceTerm: number;
+  sliced: number;
 }
 
 export interface SlicesOptions {
@@ -102,8 +115,8 @@ export class Slices {
   }
 
   /** Lets a call begin on slices; false where the store has to decide. */
-  take(call: LedgerCall): boolean {
-    if (this.#slices.size === 0 || !this.isOn || hasOpenClaims(call)) return false;
+  take(call: SlicedCall): boolean {
+    if (this.#slices.size === 0 || !this.isOn || hasOpenClaims(call.start)) return false;
     const { bound } = call.start;
     for (const { scope, limits } of call.payers) {
       if (!limits) continue;
@@ -132,7 +145,7 @@ export class Slices {
    * Lets the end of a call wait for its commit, while slices of its scopes last: whoever needs what it gives
    * back calls them back, and they do not end before it is stored.
    */
-  takeEnd(call: LedgerCall): boolean {
+  takeEnd(call: SlicedCall): boolean {
     if (this.holds(call)) return true;
     if (call.hold === undefined || !this.isOn) return false;
     const scopes = limitedScopes(call);
@@ -145,11 +158,11 @@ export class Slices {
   }
 
   /** Counts a call in its slices without a look at what is left. */
-  adopt(call: LedgerCall): void {
+  adopt(call: SlicedCall): void {
     this.#hold(call, call.start.bound);
   }
 
-  #hold(call: LedgerCall, amount: number): void {
+  #hold(call: SlicedCall, amount: number): void {
     call.sliceTerm = this.#term;
     call.sliced = amount;
     for (const scope of limitedScopes(call)) {
@@ -159,12 +172,12 @@ export class Slices {
   }
 
   /** True for a call that holds something of slices. */
-  holds({ sliceTerm }: LedgerCall): boolean {
+  holds({ sliceTerm }: SlicedCall): boolean {
     return sliceTerm === this.#term;
   }
 
   /** Ends what {@link take} or {@link takeEnd} began; idempotent. */
-  leave(call: LedgerCall): void {
+  leave(call: SlicedCall): void {
     if (!this.holds(call)) return;
     call.sliceTerm = 0;
     for (const scope of limitedScopes(call)) {

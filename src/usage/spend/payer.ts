@@ -12,3 +12,10 @@ export interface Payer {
   /** Absent for what is no budget. */
   readonly budget?: Budget | undefined;
 }
+
+/** The scopes whose shared counter the call needs. */
+export function limitedScopes({ payers }: { readonly payers: readonly Payer[] }): Scope[] {
+  const scopes: Scope[] = [];
+  for (const { scope, limits } of payers) if (limits) scopes.push(scope);
+  return scopes;
+}
