@@ -1,6 +1,6 @@
 import { fromNanos } from '../core/money.ts';
 import { budget as definition, toBudget } from '../resources/kinds/budget.ts';
-import type { Stored } from '../resources/store/define-resource.ts';
+import type { Stored } from '../resources/store/stored.ts';
 import type { Repository } from '../resources/store/repository.ts';
 import type { Store } from '../store/store.ts';
 import type { BudgetWindow } from '../usage/budgets/budget-window.ts';

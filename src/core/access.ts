@@ -1,3 +1,21 @@
+/** Parts of the API that a key can be limited to. */
+export const SCOPES = [
+  'inference',
+  'models',
+  'assets',
+  'run',
+  'agents',
+  'sessions',
+  'endpoints',
+  'deployments',
+  'credentials',
+  'skills',
+  'account',
+  'admin',
+] as const;
+
+export type ScopeName = (typeof SCOPES)[number];
+
 /** Roles that a key can have beside its scopes. */
 export const ROLES = ['admin', 'operator', 'billing', 'viewer'] as const;
 

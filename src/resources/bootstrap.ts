@@ -1,5 +1,6 @@
 import { GatewayError } from '../core/errors.ts';
-import { newKeyValue, SCOPES } from './kinds/key.ts';
+import { SCOPES } from '../core/access.ts';
+import { newKeyValue } from './kinds/key.ts';
 import type { Repository } from './store/repository.ts';
 
 export interface FirstStart {

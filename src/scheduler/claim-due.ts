@@ -6,7 +6,7 @@ import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import { CommitStart } from '../jobs/commit-start.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import type { Stored } from '../resources/store/define-resource.ts';
+import type { Note, Stored } from '../resources/store/stored.ts';
 import { deployment } from '../resources/kinds/deployment.ts';
 import { scheduleOf } from '../resources/kinds/deployment-fields.ts';
 import {
@@ -17,7 +17,7 @@ import {
   isClaimed,
   withClaim,
 } from '../resources/store/due-index.ts';
-import type { Note, Repository } from '../resources/store/repository.ts';
+import type { Repository } from '../resources/store/repository.ts';
 import type { Store } from '../store/store.ts';
 import { beginOps, triggerJob } from './run-ops.ts';
 import { slotKey } from './run-row.ts';

@@ -1,11 +1,11 @@
 import type { Clock } from '../core/time/clock.ts';
 import { nextInstant } from '../core/time/cron.ts';
 import type { Log } from '../core/log.ts';
-import type { Stored } from '../resources/store/define-resource.ts';
+import type { Note, Stored } from '../resources/store/stored.ts';
 import { deployment } from '../resources/kinds/deployment.ts';
 import { scheduleOf } from '../resources/kinds/deployment-fields.ts';
 import { claimedOf, DUE_PREFIX, dueKey, dueOps, firstDue } from '../resources/store/due-index.ts';
-import type { Note, Repository } from '../resources/store/repository.ts';
+import type { Repository } from '../resources/store/repository.ts';
 import type { Store } from '../store/store.ts';
 
 const PAGE = 64;

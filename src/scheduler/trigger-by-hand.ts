@@ -2,7 +2,7 @@ import type { Clock } from '../core/time/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import { isArchived } from '../resources/store/define-resource.ts';
+import { isArchived } from '../resources/store/stored.ts';
 import { deployment } from '../resources/kinds/deployment.ts';
 import type { Repository } from '../resources/store/repository.ts';
 import type { Store } from '../store/store.ts';

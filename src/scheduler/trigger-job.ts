@@ -1,14 +1,14 @@
 import { GatewayError } from '../core/errors.ts';
 import type { JobHandler, JobResult, JobRun, Jobs } from '../jobs/jobs.ts';
-import { isArchived } from '../resources/store/define-resource.ts';
-import type { Stored } from '../resources/store/define-resource.ts';
+import { isArchived } from '../resources/store/stored.ts';
+import type { Note, Stored } from '../resources/store/stored.ts';
 import { agentConfigOf } from '../resources/kinds/deployment-fields.ts';
 import type { TimeoutPolicy } from '../resources/kinds/deployment-fields.ts';
 import { deployment, pausedOf } from '../resources/kinds/deployment.ts';
 import { runtimeOf } from '../resources/kinds/declared-runtime.ts';
 import { dueOps } from '../resources/store/due-index.ts';
 import { pinSkills } from '../resources/skills/pin-skills.ts';
-import type { Note, Repository } from '../resources/store/repository.ts';
+import type { Repository } from '../resources/store/repository.ts';
 import { resolveAgent } from '../sessions/resolve-agent.ts';
 import type { AgentSource } from '../sessions/resolve-agent.ts';
 import type { ResolvedAgent } from '../sessions/resolved-agent.ts';

@@ -3,7 +3,7 @@ import { findBudgetAlerts } from '../../src/alerts/budget-alerts.ts';
 import { createAlerts } from '../../src/alerts/create-alerts.ts';
 import { createLog } from '../../src/core/log.ts';
 import { toBudget } from '../../src/resources/kinds/budget.ts';
-import type { Stored } from '../../src/resources/store/define-resource.ts';
+import type { Stored } from '../../src/resources/store/stored.ts';
 import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import { createLedger } from '../../src/usage/ledger/ledger-store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

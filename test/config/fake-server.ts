@@ -1,7 +1,8 @@
 import type { View } from '../../src/config/actual/actual.ts';
 import type { ResourceClient } from '../../src/config/actual/resource-client.ts';
 import { type KindName, kindOf } from '../../src/config/objects/kinds.ts';
-import { type Stored, toView } from '../../src/resources/store/define-resource.ts';
+import type { Stored } from '../../src/resources/store/stored.ts';
+import { toView } from '../../src/resources/store/define-resource.ts';
 
 type Body = Record<string, unknown>;
 

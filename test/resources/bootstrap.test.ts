@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bootstrap } from '../../src/resources/bootstrap.ts';
 import { createKeyDirectory } from '../../src/resources/kinds/key-directory.ts';
-import { SCOPES } from '../../src/resources/kinds/key.ts';
+import { SCOPES } from '../../src/core/access.ts';
 import { verifies } from '../requirements.ts';
 import { makeResources } from './make-resources.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nextInstant } from '../../src/core/time/cron.ts';
 import { GatewayError } from '../../src/core/errors.ts';
-import { isArchived } from '../../src/resources/store/define-resource.ts';
+import { isArchived } from '../../src/resources/store/stored.ts';
 import { deployment, pausedOf } from '../../src/resources/kinds/deployment.ts';
 import { scheduleOf } from '../../src/resources/kinds/deployment-fields.ts';
 import { DUE_PREFIX, dueOps, firstDue } from '../../src/resources/store/due-index.ts';

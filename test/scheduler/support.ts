@@ -3,7 +3,7 @@ import type { Clock } from '../../src/core/time/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { createKeyHasher, createSealer } from '../../src/core/seal.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
-import type { Stored } from '../../src/resources/store/define-resource.ts';
+import type { Stored } from '../../src/resources/store/stored.ts';
 import { deployment } from '../../src/resources/kinds/deployment.ts';
 import { DUE_PREFIX } from '../../src/resources/store/due-index.ts';
 import { bindResources } from '../../src/resources/registry.ts';

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allows, ROLES, USES } from '../../src/core/access.ts';
+import { allows, ROLES, SCOPES, USES } from '../../src/core/access.ts';
 import type { Role } from '../../src/core/access.ts';
-import { SCOPES } from '../../src/resources/kinds/key.ts';
 import { verifies } from '../requirements.ts';
 import { eventually } from '../support/gateway.ts';
 import type { Answer } from '../support/gateway.ts';

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../src/resources/registry.ts';
-import { SCOPES } from '../../src/resources/kinds/key.ts';
-import type { ScopeName } from '../../src/resources/kinds/key.ts';
+import { SCOPES } from '../../src/core/access.ts';
+import type { ScopeName } from '../../src/core/access.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';

@@ -1,5 +1,5 @@
 import { CONFIG_KINDS, kindOf, type KindName } from '../../config/objects/kinds.ts';
-import type { Spec } from '../../resources/store/define-resource.ts';
+import type { Spec } from '../../resources/store/stored.ts';
 import { toMemberPath, setMember } from './set-member.ts';
 
 /**

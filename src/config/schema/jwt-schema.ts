@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dollars } from '../../resources/fields/fields.ts';
-import { SCOPES } from '../../resources/kinds/key.ts';
+import { SCOPES } from '../../core/access.ts';
 
 /** Algorithms that need no shared secret (RFC 7518, 3.1; RFC 8037). */
 const ALGORITHMS = [

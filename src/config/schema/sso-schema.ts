@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { ROLES } from '../../core/access.ts';
-import { SCOPES } from '../../resources/kinds/key.ts';
+import { ROLES, SCOPES } from '../../core/access.ts';
 import { parseDuration } from '../../core/time/duration.ts';
 
 const MINUTE_MS = 60_000;

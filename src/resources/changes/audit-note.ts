@@ -2,7 +2,8 @@ import { GATEWAY_ORIGIN } from '../../audit/audit-entry.ts';
 import type { AuditNote, FieldChange, Origin } from '../../audit/audit-entry.ts';
 import { changedFields, MASK } from '../../audit/changed-fields.ts';
 import { toView } from '../store/define-resource.ts';
-import type { ResourceDefinition, Stored } from '../store/define-resource.ts';
+import type { Stored } from '../store/stored.ts';
+import type { ResourceDefinition } from '../store/define-resource.ts';
 
 /** Members of a view that say nothing of what was done. */
 const ASIDE: ReadonlySet<string> = new Set(['id', 'type', 'version', 'created_at', 'updated_at']);

@@ -1,5 +1,5 @@
-import type { Stored } from '../store/define-resource.ts';
-import type { Repository } from '../store/repository.ts';
+import type { Stored } from '../store/stored.ts';
+import type { ResourceAccess } from '../store/define-resource.ts';
 import type { Changes } from './change-log.ts';
 
 /** Resources of one kind by id, as they are now; undefined for one that is gone. */
@@ -9,7 +9,7 @@ const EVERYTHING = { organization: null, limit: Infinity, matches: () => true };
 
 /** Reads the resources of a kind that changed, and no others unless everything did. */
 export async function readChanged(
-  repository: Repository,
+  repository: ResourceAccess,
   kind: string,
   changes: Changes,
 ): Promise<ChangedResources> {

@@ -1,20 +1,21 @@
-import { isArchived } from '../store/define-resource.ts';
-import type { ResourceDefinition, Stored } from '../store/define-resource.ts';
-import type { Repository } from '../store/repository.ts';
+import { isArchived } from '../store/stored.ts';
+import type { Stored } from '../store/stored.ts';
+import type { ResourceDefinition } from '../store/define-resource.ts';
+import type { ResourceAccess } from '../store/define-resource.ts';
 import { readChanged } from './changed-resources.ts';
 import { readChanges } from './change-log.ts';
 import type { LogPosition } from './change-log.ts';
 
 /** Resources of the platform by what they refer to; follows the changes, so that a question reads those alone. */
 export class Referrers {
-  readonly #repository: Repository;
+  readonly #repository: ResourceAccess;
   readonly #rows = new Map<string, Stored>();
   /** Keys of rows by the kind and name, or id, that they refer to. */
   readonly #users = new Map<string, Set<string>>();
   #position: LogPosition | undefined;
   #reading: Promise<void> = Promise.resolve();
 
-  constructor(repository: Repository) {
+  constructor(repository: ResourceAccess) {
     this.#repository = repository;
   }
 

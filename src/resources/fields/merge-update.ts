@@ -1,8 +1,8 @@
 import { GatewayError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json/value.ts';
-import type { CheckContext, ResourceDefinition, Spec, Stored } from '../store/define-resource.ts';
+import type { Body, Spec, Stored } from '../store/stored.ts';
+import type { CheckContext, ResourceDefinition } from '../store/define-resource.ts';
 import { parseSpec } from './parse-body.ts';
-import type { Body } from './parse-body.ts';
 import { secretAt, withoutSecrets } from './secret-path.ts';
 import { sameJson } from './same-json.ts';
 

@@ -2,9 +2,8 @@ import type { z } from 'zod';
 import { GatewayError } from '../../core/errors.ts';
 import { readInSlices } from '../../core/json/json-document.ts';
 import type { ValueBound } from '../../core/json/json-document.ts';
-import type { ResourceDefinition, Spec } from '../store/define-resource.ts';
-
-export type Body = Readonly<Record<string, unknown>>;
+import type { Body, Spec } from '../store/stored.ts';
+import type { ResourceDefinition } from '../store/define-resource.ts';
 
 /**
  * The object that a body holds; where it is `optional`, none is an empty one.

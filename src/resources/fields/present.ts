@@ -1,6 +1,7 @@
 import { toView } from '../store/define-resource.ts';
-import type { Dialect } from '../store/organization-api.ts';
-import type { ResourceDefinition, Stored } from '../store/define-resource.ts';
+import type { Dialect } from '../store/dialect.ts';
+import type { Stored } from '../store/stored.ts';
+import type { ResourceDefinition } from '../store/define-resource.ts';
 
 /** View of a resource for a caller: fields for administrators are left out for others. */
 export function present(

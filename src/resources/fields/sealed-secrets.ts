@@ -1,6 +1,7 @@
 import { SealError } from '../../core/seal.ts';
 import type { Sealer } from '../../core/seal.ts';
-import type { CheckContext, ResourceDefinition, Stored } from '../store/define-resource.ts';
+import type { Stored } from '../store/stored.ts';
+import type { CheckContext, ResourceDefinition } from '../store/define-resource.ts';
 
 /** The write-only fields of resources: sealed at rest, each for its own place. */
 export class SealedSecrets {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../core/errors.ts';
-import type { Dialect, Dialects, Members } from '../store/organization-api.ts';
+import type { Dialect, Dialects, Members } from '../store/dialect.ts';
 
 const TEXT = { type: 'string' };
 const COUNT = { type: 'integer', minimum: 0 };

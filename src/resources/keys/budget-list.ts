@@ -1,6 +1,6 @@
 import type { Budget } from '../../usage/budgets/budget.ts';
 import { isBudgetOf, toBudget } from '../kinds/budget.ts';
-import type { Stored } from '../store/define-resource.ts';
+import type { Stored } from '../store/stored.ts';
 
 interface Listed {
   readonly stored: Stored;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/time/clock.ts';
-import type { Stored } from '../store/define-resource.ts';
+import type { Stored } from '../store/stored.ts';
 import { key as keyDefinition } from '../kinds/key.ts';
 import type { Repository } from '../store/repository.ts';
 import { correctFormer, readValues } from './key-values.ts';

@@ -1,5 +1,5 @@
 import { correctDeadline, isFromAhead, toDeadline } from '../../core/time/deadline.ts';
-import type { State } from '../store/define-resource.ts';
+import type { State } from '../store/stored.ts';
 
 /** The values of one key: what is kept of them, never the values themselves. */
 export interface KeyValues {

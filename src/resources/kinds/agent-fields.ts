@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { once } from '../../core/lazy.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { agentMcpServer, agentTool } from './agent-tools.ts';
-import type { Reference, Spec } from '../store/define-resource.ts';
+import type { Spec } from '../store/stored.ts';
+import type { Reference } from '../store/define-resource.ts';
 import { exactly } from '../fields/fields.ts';
 
 const level = z.enum(['low', 'medium', 'high', 'xhigh', 'max']);

@@ -3,9 +3,9 @@ import { GatewayError } from '../../core/errors.ts';
 import { agentParts, checkAgentParts, description, ownerRef, skillRefs } from './agent-fields.ts';
 import type { AgentParts, OperatorNames } from './agent-fields.ts';
 import { defineResource } from '../store/define-resource.ts';
-import type { ResourceDefinition, Stored } from '../store/define-resource.ts';
+import type { Body, Stored } from '../store/stored.ts';
+import type { ResourceDefinition } from '../store/define-resource.ts';
 import { labels, metadata, name, owner } from '../fields/fields.ts';
-import type { Body } from '../fields/parse-body.ts';
 import { asPinned, pinSkills } from '../skills/pin-skills.ts';
 
 const SERVICE_ACCOUNT = { type: 'service_account' as const };

@@ -8,7 +8,8 @@ import { createBudgetWindows } from '../../usage/budgets/budget-window.ts';
 import type { BudgetPeriod } from '../../usage/budgets/budget-window.ts';
 import type { Budget } from '../../usage/budgets/budget.ts';
 import { defineResource } from '../store/define-resource.ts';
-import type { ResourceDefinition, Spec, Stored } from '../store/define-resource.ts';
+import type { Spec, Stored } from '../store/stored.ts';
+import type { ResourceDefinition } from '../store/define-resource.ts';
 import { dollars, exactly, labels, meaningless, name, owner } from '../fields/fields.ts';
 
 const MOST_NAMES = 256;

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { GatewayError } from '../../core/errors.ts';
 import { ownerRef } from './agent-fields.ts';
 import { defineResource } from '../store/define-resource.ts';
-import type { ResourceDefinition, Spec, State } from '../store/define-resource.ts';
+import type { Spec, State } from '../store/stored.ts';
+import type { ResourceDefinition } from '../store/define-resource.ts';
 import { labels, name, owner, shownInstant } from '../fields/fields.ts';
 
 const MAX_WEIGHT = 1_000_000;

@@ -5,9 +5,11 @@ import type { OperatorNames } from './agent-fields.ts';
 import { providerOf } from './chat-webhooks.ts';
 import type { OwnWebhook } from './chat-webhooks.ts';
 import { checkRunnable, comparableRuntime, isModeSwitch, runtimeOf } from './declared-runtime.ts';
-import { defineResource, isArchived } from '../store/define-resource.ts';
+import { isArchived } from '../store/stored.ts';
+import type { Body, Spec, State, Stored } from '../store/stored.ts';
+import { defineResource } from '../store/define-resource.ts';
 import type { ActionInput, ActionOutcome, ResourceDefinition } from '../store/define-resource.ts';
-import type { Reference, Spec, State, Stored } from '../store/define-resource.ts';
+import type { Reference } from '../store/define-resource.ts';
 import { bind, refuseRebinding, withBinding } from './deployment-binding.ts';
 import {
   agentConfigOf,
@@ -17,7 +19,6 @@ import {
 } from './deployment-fields.ts';
 import { claimedOf, dueOps, firstDue, pendingRunPrefix, upcomingDue } from '../store/due-index.ts';
 import { filesOf } from '../files/message-files.ts';
-import type { Body } from '../fields/parse-body.ts';
 import { sameJson } from '../fields/same-json.ts';
 import type { Draft, Lookup, Settlement } from '../store/settlement.ts';
 

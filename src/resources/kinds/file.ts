@@ -5,12 +5,12 @@ import { GatewayError } from '../../core/errors.ts';
 import { ownerRef } from './agent-fields.ts';
 import { contentOps, contentRemovals, readContent } from '../files/content-rows.ts';
 import { defineResource } from '../store/define-resource.ts';
-import type { ResourceDefinition, Spec } from '../store/define-resource.ts';
+import type { Body, Spec } from '../store/stored.ts';
+import type { ChildInput, ResourceDefinition } from '../store/define-resource.ts';
 import { labels, name, owner } from '../fields/fields.ts';
 import { FILE_DIALECTS } from '../files/file-dialects.ts';
-import type { ResourceReply } from '../store/handlers.ts';
-import type { ChildInput, FormField } from '../store/organization-api.ts';
-import type { Body } from '../fields/parse-body.ts';
+import type { ResourceReply } from '../store/resource-request.ts';
+import type { FormField } from '../store/dialect.ts';
 import { refuseMethod } from '../store/refuse-method.ts';
 import type { Draft, Settlement } from '../store/settlement.ts';
 

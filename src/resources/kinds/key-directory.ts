@@ -5,7 +5,7 @@ import type { KeyHasher } from '../../core/seal.ts';
 import type { Principal, SpendLimits, TokenCaps } from '../../usage/principal.ts';
 import { readChanged } from '../changes/changed-resources.ts';
 import type { Changes } from '../changes/change-log.ts';
-import type { Spec, Stored } from '../store/define-resource.ts';
+import type { Spec, Stored } from '../store/stored.ts';
 import type { Budget } from '../../usage/budgets/budget.ts';
 import { BudgetList, budgetsOf } from '../keys/budget-list.ts';
 import { budget as budgetDefinition } from './budget.ts';

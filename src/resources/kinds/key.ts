@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { once } from '../../core/lazy.ts';
-import { ROLES } from '../../core/access.ts';
+import { ROLES, SCOPES } from '../../core/access.ts';
 import { parseDuration } from '../../core/time/duration.ts';
 import type { KeyHasher } from '../../core/seal.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Op } from '../../store/store.ts';
 import { defineResource } from '../store/define-resource.ts';
+import type { State, Stored } from '../store/stored.ts';
 import type {
   ActionInput,
   ActionOutcome,
   Creation,
   ResourceDefinition,
-  State,
-  Stored,
 } from '../store/define-resource.ts';
 import {
   duration,
@@ -34,23 +33,6 @@ import { keyHashKey } from '../store/storage-keys.ts';
 const DAY_MS = 86_400_000;
 const DEFAULT_OVERLAP_MS = DAY_MS;
 const MAX_OVERLAP_MS = 90 * DAY_MS;
-
-export const SCOPES = [
-  'inference',
-  'models',
-  'assets',
-  'run',
-  'agents',
-  'sessions',
-  'endpoints',
-  'deployments',
-  'credentials',
-  'skills',
-  'account',
-  'admin',
-] as const;
-
-export type ScopeName = (typeof SCOPES)[number];
 
 const cap = (what: string) =>
   z.int().min(1).max(1_000_000_000).nullable().default(null).describe(what);

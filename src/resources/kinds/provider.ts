@@ -8,7 +8,7 @@ import { resolveAccount } from '../../providers/resolve-account.ts';
 import type { ProviderSettings } from '../../providers/resolve-account.ts';
 import { defineResource } from '../store/define-resource.ts';
 import { connections, labels, name, timeouts } from '../fields/fields.ts';
-import type { Body } from '../fields/parse-body.ts';
+import type { Body } from '../store/stored.ts';
 import { signalOf } from '../fields/secret-path.ts';
 
 const protocol = z.enum(PROTOCOL_IDS);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { CLOCK_SLACK_MS } from '../../core/time/deadline.ts';
 import { credential } from './credential.ts';
-import type { State, Stored } from '../store/define-resource.ts';
+import type { State, Stored } from '../store/stored.ts';
 import { fingerprint } from '../fields/fingerprint.ts';
 import type { Repository } from '../store/repository.ts';
 

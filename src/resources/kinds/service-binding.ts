@@ -1,6 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
-import type { Stored } from '../store/define-resource.ts';
-import type { Body } from '../fields/parse-body.ts';
+import type { Body, Stored } from '../store/stored.ts';
 import type { Draft, Lookup } from '../store/settlement.ts';
 
 /**

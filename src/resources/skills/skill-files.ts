@@ -4,8 +4,8 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { once } from '../../core/lazy.ts';
 import { GatewayError } from '../../core/errors.ts';
-import type { FormField } from '../store/organization-api.ts';
-import type { Body } from '../fields/parse-body.ts';
+import type { FormField } from '../store/dialect.ts';
+import type { Body } from '../store/stored.ts';
 
 /** Content of a sent file: its text, or bytes. */
 export type SentFile = string | { base64: string };

@@ -1,13 +1,11 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { Op } from '../../store/store.ts';
 import { refuseMethod } from '../store/refuse-method.ts';
-import type { ResourceReply } from '../store/handlers.ts';
+import type { ResourceReply } from '../store/resource-request.ts';
 import { readLimit } from '../store/list-query.ts';
-import type { ChildInput } from '../store/organization-api.ts';
-import type { Repository } from '../store/repository.ts';
-import type { Target } from '../store/resource-rows.ts';
-import { isArchived } from '../store/define-resource.ts';
-import type { Stored } from '../store/define-resource.ts';
+import type { ChildInput, ResourceAccess, Target } from '../store/define-resource.ts';
+import { isArchived } from '../store/stored.ts';
+import type { Stored } from '../store/stored.ts';
 import {
   digestsOf,
   getSkillVersion,
@@ -92,7 +90,7 @@ async function create({ repository, stored, request }: ChildInput): Promise<Reso
 
 const toReply = (version: SkillVersion): ResourceReply => ({ status: 201, body: toView(version) });
 
-async function content(repository: Repository, version: SkillVersion): Promise<ResourceReply> {
+async function content(repository: ResourceAccess, version: SkillVersion): Promise<ResourceReply> {
   const files = await readSkillFiles(repository.store, version);
   if (!files) throw new GatewayError('not_found', { message: `no version ${version.id}` });
   const entries = files.map(({ path, bytes }) => ({ path: `${version.name}/${path}`, bytes }));
@@ -129,7 +127,11 @@ async function removeVersion(
   });
 }
 
-async function refuseUsed(repository: Repository, stored: Stored, version: string): Promise<void> {
+async function refuseUsed(
+  repository: ResourceAccess,
+  stored: Stored,
+  version: string,
+): Promise<void> {
   const { id, organization } = stored;
   const hasIt = (skills: unknown): boolean =>
     Array.isArray(skills) && skills.some((one) => one.skill_id === id && one.version === version);
@@ -151,7 +153,7 @@ function skillsOf({ skills, runtime }: Stored['spec']): unknown {
 }
 
 function targetOf(
-  repository: Repository,
+  repository: ResourceAccess,
   { kind, id, organization }: Stored,
   { by }: Pick<ChildInput['request'], 'by'>,
 ): Target {

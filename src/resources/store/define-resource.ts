@@ -1,30 +1,12 @@
-import type { Use } from '../../core/access.ts';
+import type { ScopeName, Use } from '../../core/access.ts';
 import type { z } from 'zod';
 import { factsOf, type Collection } from '../../core/kinds.ts';
 import { once } from '../../core/lazy.ts';
-import type { OrganizationApi } from './organization-api.ts';
-import type { Body } from '../fields/parse-body.ts';
+import type { Dialects, FormField } from './dialect.ts';
+import type { ResourceReply, ResourceRequest } from './resource-request.ts';
 import type { Draft, Lookup, Settlement } from './settlement.ts';
-import type { Op } from '../../store/store.ts';
-
-/** A resource as the store holds it. */
-export interface Stored {
-  id: string;
-  kind: string;
-  /** Owner of an organization's resource; null for the platform's own. */
-  organization: string | null;
-  /** The declared fields, normalised, without secrets. */
-  spec: Spec;
-  /** Sealed secrets by their paths. */
-  sealed: Record<string, string>;
-  /** State that the gateway itself keeps; never declared by anyone. */
-  state: State;
-  version: number;
-  createdAt: string;
-  updatedAt: string;
-}
-
-export type Spec = Record<string, unknown> & { name: string; labels: Record<string, string> };
+import type { Op, Store } from '../../store/store.ts';
+import type { Body, ListQuery, Note, Scope, Spec, State, Stored } from './stored.ts';
 
 /** A field that names another resource. */
 export interface Reference {
@@ -128,6 +110,65 @@ export interface KindUses {
   readonly content?: string;
 }
 
+export interface Target extends Scope {
+  definition: ResourceDefinition;
+  idOrName: string;
+  expectedVersion?: number | undefined;
+  /** Further operations of the commit that changes it, whose own ones are given; none without a change. */
+  also?(next: Stored, ops: readonly Op[]): Promise<readonly Op[]>;
+}
+
+/** Resources of every kind, as those that follow or serve them reach them. */
+export interface ResourceAccess {
+  readonly store: Store;
+  readonly definitions: readonly ResourceDefinition[];
+  definitionOf(kind: string): ResourceDefinition;
+  list(definition: ResourceDefinition, query: ListQuery): Promise<Stored[]>;
+  /** Undefined for what does not exist. */
+  byIds(
+    definition: ResourceDefinition,
+    ids: readonly string[],
+  ): Promise<Map<string, Stored | undefined>>;
+  update(target: Target, body: Body): Promise<Stored>;
+  /** Keeps what the gateway itself learns: no new version, no news for those who watch. */
+  note(target: Target, change: (stored: Stored) => Promise<Note | undefined>): Promise<Stored>;
+}
+
+/** A resource and what lies below its path. */
+export interface ChildInput {
+  repository: ResourceAccess;
+  stored: Stored;
+  request: ResourceRequest;
+  /** Segments after the name of the child. */
+  segments: readonly string[];
+}
+
+/** A kind as its organization's keys reach it (contract: Endpoints). By id alone, never by name. */
+export interface OrganizationApi {
+  /** Below `/v1`. */
+  readonly path: string;
+  /** Scope that a restricted key needs. */
+  readonly scope: ScopeName;
+  /** Members of the view that only administrators see. */
+  readonly hidden: readonly string[];
+  /** Member of an update that names the version which it was made for. */
+  readonly guard?: string;
+  /** The only members that an update may have; others answer 400. Default: unknown ones are ignored. */
+  readonly updatable?: readonly string[];
+  /** False: there is no update. */
+  readonly changes?: false;
+  /** True: successes are `{code, data, message}` and lists are whole (contract: Credential). */
+  readonly coded?: boolean;
+  /** True: bodies may be YAML. */
+  readonly yaml?: boolean;
+  /** Shapes for clients of several protocols. Default: the gateway's own alone. */
+  readonly dialects?: Dialects;
+  /** `/{id}/{child}` and below. */
+  readonly children?: Readonly<Record<string, (input: ChildInput) => Promise<ResourceReply>>>;
+  /** The fields that a form stands for. */
+  fromForm?: (fields: readonly FormField[]) => Body;
+}
+
 /**
  * A kind of resource, declared once (design: Resources). Handlers, lists, versions, the schema of
  * `gateway.yaml`, plan and apply, OpenAPI and commands are derived from it.
@@ -221,13 +262,6 @@ export interface ResourceDefinition {
   dispose?: (stored: Stored, lookup: Lookup) => Promise<Op[]>;
   /** `POST {path}/{id}/{action}`; undefined changes nothing. */
   readonly actions?: Readonly<Record<string, (input: ActionInput) => ActionOutcome | undefined>>;
-}
-
-export type State = Record<string, unknown>;
-
-/** Ended by `archive`. */
-export function isArchived({ state }: Stored): boolean {
-  return typeof state['archived_at'] === 'string';
 }
 
 /** Members of a definition that follow from the facts of its kind. */

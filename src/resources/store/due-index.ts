@@ -1,7 +1,7 @@
 import { nextInstant } from '../../core/time/cron.ts';
 import type { CronSchedule } from '../../core/time/cron.ts';
 import type { Key, Op } from '../../store/store.ts';
-import type { State, Stored } from './define-resource.ts';
+import type { State, Stored } from './stored.ts';
 
 /** Schedules by the instant at which they fire next; a row holds `{organization}`. */
 export const DUE_PREFIX: Key = ['schedule-due'];

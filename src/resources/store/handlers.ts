@@ -1,41 +1,13 @@
-import type { Origin } from '../../audit/audit-entry.ts';
 import { approximateSize } from '../../core/json/approximate-size.ts';
 import { GatewayError } from '../../core/errors.ts';
-import type { NamedCall } from '../../store/named-call.ts';
-import type { ResourceDefinition, Stored } from './define-resource.ts';
+import type { Body, Scope, Stored } from './stored.ts';
+import type { ResourceDefinition, Target } from './define-resource.ts';
 import { parseListQuery } from './list-query.ts';
-import type { Body } from '../fields/parse-body.ts';
-import type { Dialect } from './organization-api.ts';
 import { present } from '../fields/present.ts';
 import { refuseMethod } from './refuse-method.ts';
 import type { Created, Repository } from './repository.ts';
-import type { Scope, Target } from './resource-rows.ts';
 import { getVersion, listVersions } from './version-handlers.ts';
-
-export interface ResourceRequest {
-  method: string;
-  /** Decoded segments after the path of the kind: none, an id or name, or an id and an action. */
-  segments: readonly string[];
-  query: URLSearchParams;
-  /** The object that was sent; an empty one for an empty body where `optional`. */
-  body(options?: { optional: boolean }): Promise<Body>;
-  /** Caller, as the audit log tells of it. */
-  by: Origin;
-  /** Organization of the caller; owner of what it makes. */
-  organization: string;
-  /** True for callers that see every organization. */
-  platform: boolean;
-  /** Present where the client named the call. */
-  named?: NamedCall | undefined;
-  /** Absent for the gateway's own shape. */
-  dialect?: Dialect | undefined;
-}
-
-export interface ResourceReply {
-  status: number;
-  body: object | Buffer;
-  headers?: Record<string, string>;
-}
+import type { ResourceReply, ResourceRequest } from './resource-request.ts';
 
 /** Characters of JSON after which a page ends before its limit. */
 const MAX_PAGE_SIZE = 1024 * 1024;

@@ -1,5 +1,6 @@
 import type { Op } from '../../store/store.ts';
-import type { ResourceDefinition, Stored } from './define-resource.ts';
+import type { Stored } from './stored.ts';
+import type { ResourceDefinition } from './define-resource.ts';
 import { ownedKey, uniqueKey, versionKey } from './storage-keys.ts';
 
 /**

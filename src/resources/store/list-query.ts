@@ -1,7 +1,9 @@
 import { GatewayError } from '../../core/errors.ts';
 import { idTime } from '../../core/ids.ts';
-import type { ResourceDefinition, Stored } from './define-resource.ts';
-import { isArchived, toView } from './define-resource.ts';
+import { isArchived } from './stored.ts';
+import type { Stored } from './stored.ts';
+import type { ResourceDefinition } from './define-resource.ts';
+import { toView } from './define-resource.ts';
 import { instant } from '../fields/fields.ts';
 import { fingerprint } from '../fields/fingerprint.ts';
 

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../core/errors.ts';
-import type { ResourceDefinition, Spec } from './define-resource.ts';
+import type { Body, Scope, Spec } from './stored.ts';
+import type { ResourceDefinition } from './define-resource.ts';
 import { organization } from '../kinds/organization.ts';
-import type { Body } from '../fields/parse-body.ts';
-import type { ResourceRows, Scope } from './resource-rows.ts';
+import type { ResourceRows } from './resource-rows.ts';
 
 const EVERYWHERE: Scope = { organization: null };
 

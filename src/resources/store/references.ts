@@ -1,7 +1,8 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { Op, Version } from '../../store/store.ts';
-import { isArchived } from './define-resource.ts';
-import type { Reference, ResourceDefinition, Stored } from './define-resource.ts';
+import { isArchived } from './stored.ts';
+import type { Stored } from './stored.ts';
+import type { Reference, ResourceDefinition } from './define-resource.ts';
 import { resourceKey } from './storage-keys.ts';
 
 /** Resources that were seen, by id; all of it stands still until the commit. */

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { Referrers } from '../changes/referrers.ts';
-import { isArchived } from './define-resource.ts';
-import type { ResourceDefinition, Stored } from './define-resource.ts';
-import type { ListQuery } from './resource-rows.ts';
+import { isArchived } from './stored.ts';
+import type { ListQuery, Stored } from './stored.ts';
+import type { ResourceDefinition } from './define-resource.ts';
 
 /** Users of a resource that a message names. */
 const MAX_NAMED = 10;

@@ -7,18 +7,18 @@ import type { Sealer } from '../../core/seal.ts';
 import type { Key, Op, Store, Version } from '../../store/store.ts';
 import { toAuditNote } from '../changes/audit-note.ts';
 import { Referrers } from '../changes/referrers.ts';
-import { isArchived } from './define-resource.ts';
-import type { ResourceDefinition, Spec, State, Stored } from './define-resource.ts';
+import { isArchived } from './stored.ts';
+import type { Body, ListQuery, Note, Scope, Spec, Stored } from './stored.ts';
+import type { ResourceAccess, ResourceDefinition, Target } from './define-resource.ts';
 import { changedUnique, indexOps } from './index-ops.ts';
 import { mergeUpdate, readFields } from '../fields/merge-update.ts';
 import { ownerOf, withOwnerId } from './owners.ts';
 import { withoutAliases } from '../fields/parse-body.ts';
-import type { Body } from '../fields/parse-body.ts';
 import { checkReferences, seeReference } from './references.ts';
 import type { Holds, ReferenceDeps } from './references.ts';
 import { refuseInUse } from './refuse-in-use.ts';
 import { ResourceRows, untilWon } from './resource-rows.ts';
-import type { ListQuery, Row, Scope, Target } from './resource-rows.ts';
+import type { Row } from './resource-rows.ts';
 import { sameJson } from '../fields/same-json.ts';
 import { SealedSecrets } from '../fields/sealed-secrets.ts';
 import type { Lookup } from './settlement.ts';
@@ -45,16 +45,6 @@ export interface CreateScope extends Scope {
   also?(created: Created): Promise<readonly Op[]>;
 }
 
-/** Change of a resource by the gateway itself. */
-export interface Note {
-  /** Name of it in the audit log, where somebody asked for it. Default: it is not audited. */
-  action?: string;
-  state: State;
-  spec?: Partial<Spec>;
-  /** Further writes of the same commit. */
-  ops?: Op[];
-}
-
 /** New state of a resource, and what else is written with it. */
 interface Change {
   next: Stored;
@@ -73,7 +63,7 @@ interface Rewriting {
  * Resources of every kind on the store: names unique, references checked, updates serialised by
  * version, secrets sealed. Every change is one commit together with its indexes.
  */
-export class Repository {
+export class Repository implements ResourceAccess {
   readonly definitions: readonly ResourceDefinition[];
   readonly store: Store;
   /** Tells of every change that somebody asked for. */

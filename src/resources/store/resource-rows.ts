@@ -1,10 +1,11 @@
 import type { AuditLog } from '../../audit/audit-log.ts';
-import type { AuditNote, Origin } from '../../audit/audit-entry.ts';
+import type { AuditNote } from '../../audit/audit-entry.ts';
 import { approximateSize } from '../../core/json/approximate-size.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Key, Op, Store, Version } from '../../store/store.ts';
 import { ChangeLog } from '../changes/change-log.ts';
-import type { ResourceDefinition, Stored } from './define-resource.ts';
+import type { ListQuery, Scope, Stored } from './stored.ts';
+import type { ResourceDefinition, Target } from './define-resource.ts';
 import { MAX_NAME_LENGTH } from '../fields/fields.ts';
 import {
   EPOCH_KEY,
@@ -25,40 +26,6 @@ const MIN_PAGE = 8;
 const GROWTH = 8;
 /** Characters of JSON that a page may have before the next one, many times as long, is read. */
 const SMALL_PAGE = 256 * 1024;
-
-export interface Scope {
-  /** Caller and its address. Default: the gateway itself. */
-  by?: Origin | undefined;
-  /** Owner of organization-scoped resources; null for callers that see all organizations. */
-  organization: string | null;
-  /**
-   * Organization in which names of organization-scoped resources are looked up when `organization`
-   * is null.
-   */
-  home?: string | undefined;
-}
-
-export interface ListQuery extends Scope {
-  /** Id after which the page begins. */
-  after?: string | undefined;
-  /** Order by id; default: as the kind says. */
-  order?: 'asc' | 'desc' | undefined;
-  limit: number;
-  /**
-   * Ends the list behind the row with which what it found reaches so many characters of JSON, so that
-   * large rows are not held all at once; the first always comes. Default: no bound.
-   */
-  maxSize?: number;
-  matches(stored: Stored): boolean;
-}
-
-export interface Target extends Scope {
-  definition: ResourceDefinition;
-  idOrName: string;
-  expectedVersion?: number | undefined;
-  /** Further operations of the commit that changes it, whose own ones are given; none without a change. */
-  also?(next: Stored, ops: readonly Op[]): Promise<readonly Op[]>;
-}
 
 export interface Row {
   stored: Stored;

@@ -1,7 +1,6 @@
 import type { IdSource } from '../../core/ids.ts';
 import type { Op, Store } from '../../store/store.ts';
-import type { Spec, State, Stored } from './define-resource.ts';
-import type { Body } from '../fields/parse-body.ts';
+import type { Body, Spec, State, Stored } from './stored.ts';
 
 /** A new state of a resource, parsed but not yet complete. */
 export interface Draft {

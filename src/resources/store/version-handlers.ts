@@ -1,6 +1,7 @@
 import { GatewayError } from '../../core/errors.ts';
-import type { ResourceDefinition, Stored } from './define-resource.ts';
-import type { ResourceReply, ResourceRequest } from './handlers.ts';
+import type { Stored } from './stored.ts';
+import type { ResourceDefinition } from './define-resource.ts';
+import type { ResourceReply, ResourceRequest } from './resource-request.ts';
 import { readLimit } from './list-query.ts';
 import { present } from '../fields/present.ts';
 import type { Repository } from './repository.ts';

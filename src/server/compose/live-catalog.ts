@@ -21,7 +21,7 @@ import { readChanged } from '../../resources/changes/changed-resources.ts';
 import type { ChangedResources } from '../../resources/changes/changed-resources.ts';
 import type { Changes } from '../../resources/changes/change-log.ts';
 import { toView } from '../../resources/store/define-resource.ts';
-import type { Stored } from '../../resources/store/define-resource.ts';
+import type { Stored } from '../../resources/store/stored.ts';
 import { PRICE_LIST_KIND } from '../../resources/store/storage-keys.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 

@@ -4,8 +4,10 @@ import type { View } from '../../config/actual/actual.ts';
 import type { ResourceClient } from '../../config/actual/resource-client.ts';
 import type { KindName } from '../../config/objects/kinds.ts';
 import { kindOf } from '../../config/objects/kinds.ts';
-import { isArchived, toView } from '../../resources/store/define-resource.ts';
-import type { ResourceDefinition, Stored } from '../../resources/store/define-resource.ts';
+import { isArchived } from '../../resources/store/stored.ts';
+import type { Stored } from '../../resources/store/stored.ts';
+import { toView } from '../../resources/store/define-resource.ts';
+import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 
 const EVERYTHING = {

@@ -5,7 +5,7 @@ import { createPlaces } from '../../config/source/locate.ts';
 import { parseYaml } from '../../config/source/parse-yaml.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json/value.ts';
-import type { Body } from '../../resources/fields/parse-body.ts';
+import type { Body } from '../../resources/store/stored.ts';
 
 /** Words, signs and lines: some thousand lines, read in a fraction of a second. */
 const MAX_STEPS = 20_000;

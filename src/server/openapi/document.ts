@@ -1,5 +1,4 @@
-import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
-import type { OrganizationApi } from '../../resources/store/organization-api.ts';
+import type { OrganizationApi, ResourceDefinition } from '../../resources/store/define-resource.ts';
 import type { Envelope, EnvelopeName } from '../../protocols/family.ts';
 import { ADMIN_OPERATIONS } from './admin-operations.ts';
 import { OPERATIONS, WILDCARDS } from './operations.ts';

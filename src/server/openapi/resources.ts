@@ -1,5 +1,5 @@
-import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
-import type { Dialect, OrganizationApi } from '../../resources/store/organization-api.ts';
+import type { OrganizationApi, ResourceDefinition } from '../../resources/store/define-resource.ts';
+import type { Dialect } from '../../resources/store/dialect.ts';
 import { fieldSchema, viewSchema, type ObjectSchema } from '../../resources/store/view-schema.ts';
 import { CHILDREN, PAGING } from './operations.ts';
 import type { OperationDoc } from './operations.ts';

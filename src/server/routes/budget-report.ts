@@ -1,7 +1,7 @@
 import { fromNanos } from '../../core/money.ts';
 import { budget as definition, toBudget } from '../../resources/kinds/budget.ts';
 import { organization as owner } from '../../resources/kinds/organization.ts';
-import type { Stored } from '../../resources/store/define-resource.ts';
+import type { Stored } from '../../resources/store/stored.ts';
 import { budgetScope } from '../../usage/budgets/extra-payers.ts';
 import { readSpend } from '../../usage/spend/read-spend.ts';
 import type { SpendingDeps } from './spending-report.ts';

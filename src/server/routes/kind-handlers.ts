@@ -1,7 +1,6 @@
 import type { Use } from '../../core/access.ts';
-import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
+import type { OrganizationApi, ResourceDefinition } from '../../resources/store/define-resource.ts';
 import { createResourceHandler } from '../../resources/store/handlers.ts';
-import type { OrganizationApi } from '../../resources/store/organization-api.ts';
 import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
 import { originOf } from '../../audit/origin-of.ts';
 import { segmentsBelow, toResourceRequest } from '../http/resource-exchange.ts';

@@ -1,5 +1,5 @@
 import type { Use } from '../../core/access.ts';
-import type { OrganizationApi } from '../../resources/store/organization-api.ts';
+import type { OrganizationApi } from '../../resources/store/define-resource.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 import type { Carrier } from '../../protocols/family.ts';
 import { readKey } from '../../surfaces/carriers.ts';

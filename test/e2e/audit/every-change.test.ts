@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KINDS } from '../../../src/core/kinds.ts';
-import { SCOPES } from '../../../src/resources/kinds/key.ts';
+import { SCOPES } from '../../../src/core/access.ts';
 import { RESOURCES } from '../../../src/resources/registry.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { Op } from '../../../src/store/store.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Stored } from '../../../src/resources/store/define-resource.ts';
+import type { Stored } from '../../../src/resources/store/stored.ts';
 import {
   claimedOf,
   dueKey,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findOrganizationPayer } from '../../../src/runtime/turn/organization-payer.ts';
 import { paysAsOrganization } from '../../../src/usage/principal.ts';
-import type { Stored } from '../../../src/resources/store/define-resource.ts';
+import type { Stored } from '../../../src/resources/store/stored.ts';
 import type { Repository } from '../../../src/resources/store/repository.ts';
 
 const PAYER = { keyId: 'depl_1', keyName: 'schedule', organizationId: 'org_1' };

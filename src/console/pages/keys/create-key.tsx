@@ -1,4 +1,5 @@
-import { ROLES, type Role } from '../../../core/access.ts';
+import { ROLES, SCOPES } from '../../../core/access.ts';
+import type { Role } from '../../../core/access.ts';
 import { useSignal } from '@preact/signals';
 import { useConsole } from '../../frame/state.ts';
 import { toKeyBody, toKeyCommand, toRecipes } from '../../logic/key-recipes.ts';
@@ -7,16 +8,6 @@ import { toApiError } from '../../parts/load.ts';
 import { Command, Copy, Field, Problem } from '../../parts/parts.tsx';
 import type { CreatedKey } from './key-state.tsx';
 
-const SCOPES = [
-  'inference',
-  'models',
-  'assets',
-  'run',
-  'agents',
-  'sessions',
-  'endpoints',
-  'deployments',
-].concat(['credentials', 'skills', 'account', 'admin']);
 const EMPTY: KeyForm = {
   name: '',
   isLimited: false,

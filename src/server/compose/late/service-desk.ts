@@ -1,4 +1,4 @@
-import type { Stored } from '../../../resources/store/define-resource.ts';
+import type { Stored } from '../../../resources/store/stored.ts';
 import { service } from '../../../resources/kinds/service.ts';
 import type { Repository } from '../../../resources/store/repository.ts';
 import type { Service, ServiceDesk, ServiceProtocol } from '../../../runtime/entry/service-desk.ts';

@@ -1,0 +1,29 @@
+import type { Origin } from '../../audit/audit-entry.ts';
+import type { NamedCall } from '../../store/named-call.ts';
+import type { Dialect } from './dialect.ts';
+import type { Body } from './stored.ts';
+
+export interface ResourceRequest {
+  method: string;
+  /** Decoded segments after the path of the kind: none, an id or name, or an id and an action. */
+  segments: readonly string[];
+  query: URLSearchParams;
+  /** The object that was sent; an empty one for an empty body where `optional`. */
+  body(options?: { optional: boolean }): Promise<Body>;
+  /** Caller, as the audit log tells of it. */
+  by: Origin;
+  /** Organization of the caller; owner of what it makes. */
+  organization: string;
+  /** True for callers that see every organization. */
+  platform: boolean;
+  /** Present where the client named the call. */
+  named?: NamedCall | undefined;
+  /** Absent for the gateway's own shape. */
+  dialect?: Dialect | undefined;
+}
+
+export interface ResourceReply {
+  status: number;
+  body: object | Buffer;
+  headers?: Record<string, string>;
+}
