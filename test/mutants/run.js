@@ -3,8 +3,7 @@
 //   npm run test:mutants -- [--count 100] [--seed N] [--room NAME] [--min 90]
 //
 // A sample is drawn from every room in turn. Each mutant lives in a copy of the repository and meets
-// the tests that import its file, the nearest first. Of those that run what was
-// built only the console's take part, for its mutants.
+// the tests that import its file, the nearest first; one of the console is built and meets a browser.
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { readFileSync, writeFileSync } from 'node:fs';

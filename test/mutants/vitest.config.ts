@@ -31,7 +31,7 @@ export default defineConfig({
   test: {
     root: fileURLToPath(new URL('../../', import.meta.url)),
     include: ['test/**/*.test.ts'],
-    exclude: ['test/{docs,e2e,package}/**', 'test/**/*.deep.test.ts', ...BUILT],
+    exclude: ['test/{docs,package}/**', 'test/**/*.deep.test.ts', ...BUILT],
     setupFiles: ['test/support/each-file/hooks.ts'],
     pool: 'forks',
     maxWorkers: 2,
