@@ -1,10 +1,9 @@
 import { Buffer } from 'node:buffer';
-import type { StreamFailure, StreamReader } from '../protocols/protocol.ts';
+import type { InBandError, StreamFailure, StreamReader } from '../protocols/protocol.ts';
 import type { UpstreamHeaders } from '../upstream/transport.ts';
 import { CandidateExchange } from './candidate-exchange.ts';
 import type { StreamEnd } from './exchange-options.ts';
 import { invalidAnswerFailure, streamFailure } from './failures.ts';
-import { toInBandError } from './in-band-error.ts';
 import type { AttemptFailure } from './types.ts';
 
 /**
@@ -116,4 +115,26 @@ function isFull({ held, events }: StreamReader, maxBytes: number): boolean {
 function isEventStream(headers: UpstreamHeaders): boolean {
   const type = headers['content-type'];
   return typeof type === 'string' && type.toLowerCase().startsWith('text/event-stream');
+}
+
+/** Tells a client of a failure behind the beginning of its answer. */
+function toInBandError(failure: AttemptFailure): InBandError {
+  if (failure.reason === 'timeout_idle' || failure.reason === 'timeout_total') {
+    return {
+      message: 'the provider stopped sending',
+      type: 'timeout_error',
+      code: 'upstream_timeout',
+      status: 504,
+    };
+  }
+  if (failure.reason === 'shutting_down' || failure.reason === 'bug') {
+    const { message, code, status } = failure.error;
+    return { message, type: 'api_error', code, status };
+  }
+  return {
+    message: 'the provider failed during the stream',
+    type: 'api_error',
+    code: 'upstream_interrupted',
+    status: 502,
+  };
 }

@@ -1,7 +1,7 @@
+import { createHash } from 'node:crypto';
 import { SnapshotMap } from '../core/snapshot-map.ts';
 import type { ListedModel } from '../providers/listing/listed-model.ts';
 import type { Api, Catalog, Model } from './catalog.ts';
-import { ContentSum } from './content-sum.ts';
 import { NameRules } from './name-rules.ts';
 import { NamedModels } from './named-models.ts';
 import { NamedRows } from './named-rows.ts';
@@ -14,6 +14,28 @@ import type {
   CatalogDefaults,
   ModelRecord,
 } from './resolve-model.ts';
+
+/** Fingerprint of a set that follows each change without reading the others; order says nothing. */
+class ContentSum {
+  #sum = 0n;
+
+  add(item: unknown): void {
+    this.#sum = BigInt.asUintN(64, this.#sum + hashOf(item));
+  }
+
+  /** Takes out what was added. */
+  remove(item: unknown): void {
+    this.#sum = BigInt.asUintN(64, this.#sum - hashOf(item));
+  }
+
+  toString(): string {
+    return this.#sum.toString(16).padStart(16, '0');
+  }
+}
+
+function hashOf(item: unknown): bigint {
+  return createHash('sha256').update(JSON.stringify(item)).digest().readBigUInt64BE();
+}
 
 /** Rows by id as they are now; undefined for one that is gone or cannot be used. */
 type Rows<T> = ReadonlyMap<string, T | undefined>;

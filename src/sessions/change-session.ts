@@ -1,7 +1,7 @@
+import { z } from 'zod';
 import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../core/errors.ts';
-import type { OperatorNames } from '../resources/kinds/agent-fields.ts';
-import { reviseAgent } from './revise-agent.ts';
+import type { AgentParts, OperatorNames } from '../resources/kinds/agent-fields.ts';
 import { parseInput } from './log/parse-input.ts';
 import { metadata } from '../resources/fields/fields.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
@@ -14,6 +14,26 @@ import type { RowChange, SessionLog } from './log/session-log.ts';
 import { agentKey } from './session-row.ts';
 import type { SessionRow } from './session-row.ts';
 import type { AlsoChanged, Archival, SessionChanges } from './sessions.ts';
+import { agentParts, checkAgentParts } from '../resources/kinds/agent-fields.ts';
+
+const lists = z.object({ tools: agentParts().tools, mcp_servers: agentParts().mcp_servers });
+
+/**
+ * The Agent of one Session with other tools and servers (requirement sessions.update).
+ *
+ * @throws GatewayError `invalid_request` and `unprocessable`, as an update of the Agent itself does
+ */
+function reviseAgent(
+  agent: ResolvedAgent,
+  changes: { readonly tools?: unknown; readonly mcp_servers?: unknown },
+  operator?: OperatorNames,
+): ResolvedAgent {
+  const { tools, mcp_servers } = agent;
+  const given = parseInput(lists, { tools, mcp_servers, ...changes }, 'agent');
+  const next = { ...agent, ...given } as ResolvedAgent;
+  checkAgentParts(next as unknown as AgentParts, 'agent.', operator);
+  return next;
+}
 
 interface ChangeDeps {
   readonly log: SessionLog;

@@ -10,14 +10,14 @@ import { listSessions } from './list-sessions.ts';
 import { createPurgeJob, removeSession } from './remove-session.ts';
 import { readEvents, startOf } from './log/read-events.ts';
 import { sendEvents, toInput } from './log/send-events.ts';
-import { SessionLog } from './log/session-log.ts';
-import { noSession } from './log/session-log.ts';
+import { noSession, SessionLog } from './log/session-log.ts';
 import type { SessionRow } from './session-row.ts';
 import type { Session } from './session.ts';
-import type { Sessions, TurnRunner } from './sessions.ts';
+import type { Sessions, Termination, TurnRunner } from './sessions.ts';
 import { startSession } from './start-session.ts';
-import { terminateSession } from './terminate-session.ts';
 import { createTurnJob } from './turn-job.ts';
+import type { Whose } from './log/send-events.ts';
+import type { NewEvent } from './log/session-event.ts';
 
 export interface SessionsOptions {
   readonly store: Store;
@@ -76,4 +76,28 @@ export function createSessions({
       [PURGE_JOB, createPurgeJob(log)],
     ]),
   };
+}
+
+/** See `Sessions.terminate`. Whoever runs its turn finds that it is no longer theirs. */
+async function terminateSession(
+  log: SessionLog,
+  { organization, id }: Whose,
+  { reason, onlyIf = () => true }: Termination,
+): Promise<boolean> {
+  const error = {
+    type: 'unknown_error',
+    message: reason,
+    retry_status: { type: 'terminal' },
+  };
+  const last: NewEvent[] = [
+    { type: 'session.error', error },
+    { type: 'session.status_terminated' },
+  ];
+  const events = log.identify(last);
+  const changed = await log.change(id, (row) => {
+    if (row?.organization !== organization) throw noSession();
+    if (row.status === 'terminated' || !onlyIf(row)) return undefined;
+    return { row: { ...row, turn: null }, events };
+  });
+  return changed !== undefined;
 }

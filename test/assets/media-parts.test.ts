@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { createSigner } from '../../src/core/seal.ts';
 import { fromBytes } from '../../src/core/memory/spooled-body.ts';
-import { readRange } from '../../src/assets/byte-range.ts';
+import { readRange } from '../../src/assets/media-answer.ts';
 import { createMediaLinks } from '../../src/assets/media-links.ts';
 import { openMediaMount } from '../../src/assets/media-mount.ts';
 import { ASSET_TYPES, sniffMedia } from '../../src/assets/sniff-media.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../../src/inference/read-answer.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
-import { embeddings } from '../../src/protocols/embeddings/embeddings.ts';
+import { embeddings } from '../../src/protocols/embeddings/parts.ts';
 import type { Answer, Wire } from '../../src/protocols/protocol.ts';
 
 import { verifies } from '../requirements.ts';

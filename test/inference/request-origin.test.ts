@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { scanJson } from '../../src/core/json/json-document.ts';
 import { createKeyHasher } from '../../src/core/seal.ts';
 import { NO_RULES, promptCacheKey, readOrigin } from '../../src/inference/request-origin.ts';
-import { originRules } from '../../src/server/compose/origin-rules.ts';
+import { originRules } from '../../src/server/compose/open-inference.ts';
 import { verifies } from '../requirements.ts';
 
 const SESSION = '0f9e4a52-71c1-4a36-9d0e-0a4f5a4a6c11';

@@ -7,7 +7,7 @@ import { generateContent } from '../../src/protocols/generate-content/generate-c
 import { messages as messagesProtocol } from '../../src/protocols/messages/messages.ts';
 import type { WireProtocol } from '../../src/protocols/protocol.ts';
 
-import { responses } from '../../src/protocols/responses/responses.ts';
+import { responses } from '../../src/protocols/responses/parts.ts';
 import { wireTo } from './spoken.ts';
 
 /** Pieces of the small request; the large one has four times as many. */

@@ -8,7 +8,7 @@ import { messages } from '../../src/protocols/messages/messages.ts';
 import type { Feature } from '../../src/protocols/features.ts';
 import type { RequestAddress, RequestPeek, WireProtocol } from '../../src/protocols/protocol.ts';
 
-import { responses } from '../../src/protocols/responses/responses.ts';
+import { responses } from '../../src/protocols/responses/parts.ts';
 import { CODECS } from './spoken.ts';
 
 /** What the tests of translation know of one protocol. */

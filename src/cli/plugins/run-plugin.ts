@@ -11,7 +11,6 @@ import { createPrinter, toGatewayContext, type Printer } from './plugin-context.
 import { toPluginFailure } from './plugin-failure.ts';
 import { folderOf, needPluginsFolder, packageOf } from './plugin-place.ts';
 import { runDeclared } from './run-declared.ts';
-import { toOclifArgv } from './to-oclif-argv.ts';
 
 export interface PluginCall {
   plugin: InstalledPlugin;
@@ -114,4 +113,19 @@ function divertConsole(tell: (text: string) => void): () => void {
   const divert = (...values: unknown[]) => tell(format(...values));
   Object.assign(globalThis.console, { log: divert, info: divert, debug: divert });
   return () => void Object.assign(globalThis.console, { log, info, debug });
+}
+
+/** The command line as @oclif/core reads it, without the global flags and with all values attached. */
+function toOclifArgv(
+  { flags: specs = [], args: names = [] }: PluginCommand,
+  { args, rest, flags }: Pick<CommandInput, 'args' | 'rest' | 'flags'>,
+): string[] {
+  const words = specs.flatMap(({ name }) => {
+    const value = flags[name];
+    if (typeof value === 'boolean') return value ? [`--${name}`] : [];
+    return [value ?? []].flat().map((one) => `--${name}=${one}`);
+  });
+  const values = names.flatMap(({ name, variadic }) => (variadic ? rest : (args[name] ?? [])));
+  // Nothing behind the dashes is a flag, whatever it begins with.
+  return [...words, '--', ...values];
 }

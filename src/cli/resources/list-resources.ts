@@ -1,14 +1,39 @@
-import type { ListFilters } from '../../client/admin.ts';
+import type { ListFilters, ResourceView } from '../../client/admin.ts';
 import { collect } from '../../client/http/pages.ts';
 import { factsOf, type Collection } from '../../core/kinds.ts';
 import { oneLine } from '../../core/printable.ts';
 import type { CommandResult } from '../command.ts';
 import type { FlagInput } from '../command-input.ts';
-import { addNamesToAll } from '../details/references.ts';
+import { addNamesToAll, isReference, referenceText } from '../details/references.ts';
 import { renderTable } from '../output/table.ts';
 import type { ARCHIVED } from '../tables/plain-commands.ts';
 import type { ORGANIZATION } from '../tables/shared-words.ts';
-import { columnsOf } from './columns.ts';
+import { isRecord } from '../../client/http/guards.ts';
+import { spendingText } from '../input/spending-limit.ts';
+import type { Column } from '../output/table.ts';
+
+/** Forms for people of members that tables do not show as they are. */
+const FORMS: Readonly<Record<string, (value: unknown) => unknown>> = {
+  spending_limit: spendingText,
+  model: (model) => (isRecord(model) ? model['id'] : model),
+  harness: (harness) => (isRecord(harness) ? harness['name'] : harness),
+  protocols: (names) => (Array.isArray(names) ? names.join(', ') : names),
+};
+
+/** Columns of the table that `list` shows. */
+function columnsOf(kind: Collection): Column<ResourceView>[] {
+  const { columns, switch: onOff } = factsOf(kind);
+  const shown = columns ?? {
+    NAME: 'name',
+    ...(onOff && { [onOff.toUpperCase()]: onOff }),
+    ID: 'id',
+  };
+  return Object.entries(shown).map(([title, member]) => {
+    if (isReference(member)) return { title, value: (row) => referenceText(row, member) };
+    const toShown = FORMS[member] ?? ((value) => value);
+    return { title, value: (row) => toShown(row[member]) };
+  });
+}
 
 /** Input of `list`; of these flags the command of a kind has those that its facts call for. */
 type ListInput = FlagInput<readonly [typeof ORGANIZATION, typeof ARCHIVED]>;

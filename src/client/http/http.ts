@@ -7,7 +7,6 @@ import type { Guard } from './guards.ts';
 import { withDeadline } from './deadline.ts';
 import { sleep } from './sleep.ts';
 import type { Reply, Sending, Transport } from './transport.ts';
-import { withErrors } from './with-errors.ts';
 
 export interface HttpOptions {
   /** Origin and optional path of the server, without `/v1`. */
@@ -214,4 +213,24 @@ function join(baseUrl: string, path: string, query: HttpCall['query']): string {
   }
   const text = parameters.toString();
   return text === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${text}`;
+}
+
+/** The same bytes; an error of the body is what `toError` makes of it. */
+function withErrors(
+  body: ReadableStream<Uint8Array>,
+  toError: (thrown: unknown) => Error,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (thrown) {
+        controller.error(toError(thrown));
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
 }

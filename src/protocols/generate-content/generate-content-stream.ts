@@ -15,7 +15,8 @@ import {
 } from './generate-content-chunk.ts';
 import type { Members } from './fields.ts';
 import { toGenerateContentUsage } from './generate-content-usage.ts';
-import { rewriteModelVersion } from './model-version.ts';
+import { scanJson } from '../../core/json/json-document.ts';
+import { spliceJson } from '../../core/json/splice.ts';
 
 /**
  * Reads a stream of answers, which providers are always asked for as server-sent events, and gives it
@@ -96,4 +97,13 @@ class GenerateContentStream extends EventStream {
       this.#writer.element(model === undefined ? json : rewriteModelVersion(json, model)),
     );
   }
+}
+
+/** The same answer or chunk under another model name; one without a `modelVersion` is left as it is. */
+function rewriteModelVersion(body: Buffer, model: string): Buffer {
+  const { members } = scanJson(body);
+  if (!members.some(({ key }) => key === 'modelVersion')) return body;
+  return spliceJson(body, members, [
+    { op: 'set', key: 'modelVersion', json: JSON.stringify(model) },
+  ]);
 }

@@ -1,8 +1,10 @@
 import { forwardBody } from '../forward-body.ts';
-import type { WireProtocol } from '../protocol.ts';
+import type { Answer, WireProtocol } from '../protocol.ts';
 import { encodeContentTask, peekContentTask } from './content-task.ts';
-import { readVideosAnswer } from './videos-answer.ts';
 import { encodeVideosForm, peekVideos } from './videos-request.ts';
+import { JsonDocument } from '../../core/json/json-document.ts';
+import type { AnswerSource } from '../answer-document.ts';
+import { readVideo } from './video.ts';
 
 /** Creating video tasks as the official client does (decisions: Native video tasks). */
 export const videos: WireProtocol = {
@@ -22,3 +24,12 @@ export const contentTasks: WireProtocol = {
   parsesAnswers: true,
   readAnswer: readVideosAnswer,
 };
+
+/** A task with an id and a status that is known; anything else is not a valid answer. */
+function readVideosAnswer(source: AnswerSource): Answer | undefined {
+  const body = source instanceof JsonDocument ? source.body : source;
+  const found = readVideo(body);
+  if (!found) return undefined;
+  const { id, video, value } = found;
+  return { body, usage: undefined, outputChars: 0, work: { id, status: video.state, value } };
+}

@@ -5,8 +5,9 @@ import type { Session } from '../../sessions/session.ts';
 import type { Store } from '../../store/store.ts';
 import type { Entry } from '../turn/conversation.ts';
 import type { SessionDirectories } from './session-directories.ts';
-import { hasEnded, watchSessionEnd } from './session-end.ts';
 import type { StartedAgent } from './start-agent.ts';
+import { sessionKey } from '../../sessions/session-row.ts';
+import type { SessionRow } from '../../sessions/session-row.ts';
 
 /** A harness at work for a Session. */
 export interface OpenAgent extends StartedAgent {
@@ -121,4 +122,29 @@ export class AgentPool {
 function fits({ open, agent }: Kept, session: Session, entries: readonly Entry[]): boolean {
   const news = entries.slice(open.heard);
   return news.every(({ type }) => type === 'input') && isDeepStrictEqual(agent, session.agent);
+}
+
+/** True when no turn of the Session will ever run again. Rejects with `StoreError`. */
+async function hasEnded(store: Store, sessionId: string): Promise<boolean> {
+  const row = (await store.get<SessionRow>(sessionKey(sessionId)))?.value;
+  return !row || row.status === 'terminated' || row.archivedAt !== null;
+}
+
+/** Calls back once, when the Session has ended on any process. Returns the function that stops it. */
+function watchSessionEnd(store: Store, sessionId: string, onEnd: () => void): () => void {
+  let isOver = false;
+  const stop = (): void => {
+    isOver = true;
+    unwatch();
+  };
+  const look = async (): Promise<void> => {
+    if (!(await hasEnded(store, sessionId)) || isOver) return;
+    stop();
+    onEnd();
+  };
+  // A store that fails now is asked again at the next change.
+  const onChange = (): void => void look().catch(() => undefined);
+  const unwatch = store.watch(sessionKey(sessionId), onChange);
+  onChange();
+  return stop;
 }

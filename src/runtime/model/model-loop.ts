@@ -2,7 +2,6 @@ import type { NewEvent } from '../../sessions/log/session-event.ts';
 import type { TurnRunner } from '../../sessions/sessions.ts';
 import { askModel } from './ask-model.ts';
 import { AttachedFiles } from '../turn/attached-files.ts';
-import { backOff } from './back-off.ts';
 import { toInstructions } from '../turn/instructions.ts';
 import { toErrorEvent } from '../tools/model-failure.ts';
 import { KeptStates } from '../turn/kept-states.ts';
@@ -18,6 +17,34 @@ import type { ModelLoopDeps, TurnContext } from '../turn/turn-context.ts';
 import { idle, openResults, requestEnd, toolResult } from '../turn/turn-events.ts';
 import type { StopReason } from '../turn/turn-events.ts';
 import { TurnJournal } from '../turn/turn-journal.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { interruptible } from '../turn/interruptible.ts';
+
+const FIRST_MS = 1000;
+const MAX_MS = 30_000;
+
+/** Waits before a failed model request is made again; false when it is not to be made. */
+function backOff({ journal, deps, signal }: TurnContext): Promise<boolean> {
+  const ms = Math.min(MAX_MS, FIRST_MS * 2 ** Math.max(0, journal.state.failures - 1));
+  // Spread, so that what failed together does not come back together.
+  const spread = ms * (0.75 + deps.random() / 2);
+  return interruptible(journal, signal, (stopped) => wait(spread, deps.clock, stopped));
+}
+
+function wait(ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(false);
+    const onAbort = (): void => {
+      timer.cancel();
+      resolve(false);
+    };
+    const timer = clock.setTimeout(() => {
+      signal.removeEventListener('abort', onAbort);
+      resolve(true);
+    }, ms);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}
 
 const RUNNING: NewEvent = { type: 'session.status_running' };
 

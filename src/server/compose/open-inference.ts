@@ -12,13 +12,30 @@ import { createRefusals } from '../../usage/requests/refusals.ts';
 import type { RequestSignals } from '../../usage/requests/live/request-signals.ts';
 import type { Refusals } from '../../usage/requests/refusals.ts';
 import type { KeyHasher } from '../../core/seal.ts';
-import { originRules } from './origin-rules.ts';
 import { tellFailure } from './report-store.ts';
 import { logRequests, observeRequests, signalRequests } from '../http/observe-requests.ts';
 import type { AlertParts } from './late/alerts.ts';
 import type { GatewayOptions } from './gateway-options.ts';
 import { createTransports } from './transports.ts';
 import type { Transports } from './transports.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
+import type { OriginRules } from '../../inference/request-origin.ts';
+
+/** Characters of a hash: 128 bits of it tell end users apart. */
+const HASH_LENGTH = 22;
+
+/** Rules of `server.usage`. Hashes depend on the master key, so nobody else can guess who is behind one. */
+export function originRules(
+  { labels, tags, endUsers }: ServerConfig['usage'],
+  hasher: KeyHasher,
+): OriginRules {
+  const hash = (id: string): string => {
+    const [digest = ''] = hasher.hashes(`end-user\0${id}`);
+    return `user_${digest.slice(0, HASH_LENGTH)}`;
+  };
+  const told = { plain: (id: string) => id, hashed: hash, off: () => undefined };
+  return { labels, tags, endUser: told[endUsers] };
+}
 
 /** An answer that is not a stream is held whole; larger ones are refused as invalid. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { Role } from '../../core/access.ts';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../../core/errors.ts';
 import type { ValueBound } from '../../core/json/json-document.ts';
 import { readObject } from '../../resources/fields/parse-body.ts';
@@ -15,7 +15,33 @@ import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts';
 import type { KeyHolder, KeyTickets } from './key-tickets.ts';
 import type { SignInAudit } from './sign-in-audit.ts';
 import { isByTls, senderOf } from './same-origin.ts';
-import { readCookie, writeCookie } from './session-cookie.ts';
+
+const NAME = 'gateway_console';
+/** Path below which browsers send the cookie. */
+const PATH = '/console/api';
+
+/** Secret of the session that a browser sends; undefined without one, and for two that differ. */
+export function readCookie({ cookie }: IncomingHttpHeaders): string | undefined {
+  const values = new Set<string>();
+  for (const part of cookie?.split(';') ?? []) {
+    const [name, value] = part.trim().split('=', 2);
+    if (name === NAME && value) values.add(value);
+  }
+  const [only] = values;
+  return values.size === 1 ? only : undefined;
+}
+
+/** Header that keeps the secret where no script reads it, for so many seconds; 0 removes it. */
+export function writeCookie(secret: string, seconds: number, isSecure: boolean): string {
+  const words = [
+    `${NAME}=${secret}`,
+    `Path=${PATH}`,
+    `Max-Age=${seconds}`,
+    'HttpOnly',
+    'SameSite=Strict',
+  ];
+  return [...words, ...(isSecure ? ['Secure'] : [])].join('; ');
+}
 
 export interface ConsoleApiDeps extends GateDeps {
   readonly sessions: ConsoleSessions;

@@ -14,7 +14,6 @@ import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { getRequest, listRequests } from '../../usage/requests/request-log.ts';
 import type { RequestRecord } from '../../usage/requests/request-record.ts';
-import { auditReads } from './audit-reads.ts';
 import { reportBudgets } from './budget-report.ts';
 import { reportSpending } from './spending-report.ts';
 import type { SpendingDeps } from './spending-report.ts';
@@ -34,6 +33,8 @@ import type { OrganizationNeed } from './organization-routes.ts';
 import type { HandlersOf } from './lazy-routes.ts';
 import { ADMIN_AUDIT_PATH, ADMIN_REQUESTS_PATH } from './outlines.ts';
 import type { REPORT_ROUTES } from './outlines.ts';
+import type { AuditLog } from '../../audit/audit-log.ts';
+import type { Origin } from '../../audit/audit-entry.ts';
 
 export interface AdminDeps
   extends GateDeps, PlanReportDeps, ResourceBodies, SpendingDeps, Pick<UsageDeps, 'usage'> {
@@ -144,4 +145,31 @@ export function asAdmin(
       leave();
     }
   };
+}
+
+/**
+ * Notes before they are shown which records with kept content are read. Those of one organization share
+ * an entry. Rejects with `StoreError`.
+ */
+async function auditReads(
+  records: readonly RequestRecord[],
+  { audit, origin }: { audit: Pick<AuditLog, 'record'>; origin: Origin },
+): Promise<void> {
+  const read = new Map<string, RequestRecord[]>();
+  for (const record of records) {
+    if (!record.content) continue;
+    read.set(record.organization, [...(read.get(record.organization) ?? []), record]);
+  }
+  for (const [organization, found] of read) {
+    const [first, ...others] = found;
+    if (!first) continue;
+    const ids = others.map(({ id }) => id);
+    await audit.record({
+      origin,
+      action: 'read',
+      object: { kind: 'request', id: first.id, name: null },
+      organization,
+      changes: ids.length === 0 ? [] : [{ path: 'also_read', old: null, new: ids }],
+    });
+  }
 }

@@ -1,8 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../../core/errors.ts';
 import type { ByteBudget, Waiting } from '../../core/memory/byte-budget.ts';
-import { expectsContinue } from './expect-continue.ts';
 import { cutOff } from './refuse-body.ts';
+
+/** Matches as Node.js does. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
+
+/** True for a client that sends its body when it is told to (RFC 9110, 10.1.1). */
+function expectsContinue({
+  headers,
+  httpVersion,
+}: Pick<IncomingMessage, 'headers' | 'httpVersion'>): boolean {
+  return headers.expect !== undefined && httpVersion === '1.1' && CONTINUE.test(headers.expect);
+}
 
 /** A client that waited this long before may try again soon. */
 const RETRY_AFTER_S = '1';

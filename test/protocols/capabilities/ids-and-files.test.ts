@@ -6,7 +6,7 @@ import { generateContent } from '../../../src/protocols/generate-content/generat
 import { messages } from '../../../src/protocols/messages/messages.ts';
 import type { WireProtocol } from '../../../src/protocols/protocol.ts';
 
-import { responses } from '../../../src/protocols/responses/responses.ts';
+import { responses } from '../../../src/protocols/responses/parts.ts';
 import { verifies } from '../../requirements.ts';
 import { encodeOptions } from '../../support/protocols.ts';
 import { wireTo } from '../spoken.ts';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { embeddings } from '../../../src/protocols/embeddings/embeddings.ts';
+import { embeddings } from '../../../src/protocols/embeddings/parts.ts';
 import { verifies } from '../../requirements.ts';
 import { ANSWER, encodeOptions, atOnce } from '../../support/protocols.ts';
 

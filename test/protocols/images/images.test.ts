@@ -5,7 +5,7 @@ import { GatewayError } from '../../../src/core/errors.ts';
 import type { Form } from '../../../src/core/form.ts';
 import { gatherBody } from '../../../src/core/memory/spooled-body.ts';
 import type { SpooledBody } from '../../../src/core/memory/spooled-body.ts';
-import { images } from '../../../src/protocols/images/images.ts';
+import { images } from '../../../src/protocols/images/parts.ts';
 import { verifies } from '../../requirements.ts';
 import { toForm } from '../../support/form-text.ts';
 import { ANSWER, encodeOptions, atOnce } from '../../support/protocols.ts';

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../src/protocols/protocol.ts';
-import { responses } from '../../../src/protocols/responses/responses.ts';
+import { responses } from '../../../src/protocols/responses/parts.ts';
 import { verifies } from '../../requirements.ts';
 import { ANSWER, fakePeek, atOnce } from '../../support/protocols.ts';
 import { mutatedJson } from '../mutations.ts';

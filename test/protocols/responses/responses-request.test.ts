@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import type { RequestPeek } from '../../../src/protocols/protocol.ts';
 import { toSignatureText } from '../../../src/protocols/canonical/reasoning-token.ts';
-import { responses } from '../../../src/protocols/responses/responses.ts';
+import { responses } from '../../../src/protocols/responses/parts.ts';
 import { verifies } from '../../requirements.ts';
 import { encodeOptions } from '../../support/protocols.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readCookie, writeCookie } from '../../../src/server/console/session-cookie.ts';
+import { readCookie, writeCookie } from '../../../src/server/console/console-api.ts';
 
 it.each([
   ['gateway_console=abc', 'abc'],

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/read/load-config.ts';
 import { SecretRef } from '../../../src/config/objects/references.ts';
-import { fixedChanges } from '../../../src/server/process/server-changes.ts';
+import { fixedChanges } from '../../../src/server/process/reloads.ts';
 import {
   fromSettingsMessage,
   toSettingsMessage,

@@ -24,7 +24,29 @@ import {
 import { unsupported } from './fields.ts';
 import type { Members } from '../../json-fields.ts';
 import { readInput } from './read-input.ts';
-import { unmappedFields } from './unmapped-fields.ts';
+import { unreadMembers } from '../../canonical/unread-members.ts';
+import { RESPONSES_REQUEST } from './request-shape.ts';
+
+/** Values that ask for what is done anyway. */
+const USUAL: Readonly<Record<string, unknown>> = {
+  store: false,
+  background: false,
+  truncation: 'disabled',
+};
+
+const INCLUDED: readonly unknown[] = [
+  'reasoning.encrypted_content',
+  'message.output_text.logprobs',
+];
+
+/** Members of a request without a place in the canonical form. */
+function* unmappedFields(value: Members): Steps<string[]> {
+  const all = yield* unreadMembers(value, RESPONSES_REQUEST);
+  const unread = all.filter((name) => !Object.hasOwn(USUAL, name) || USUAL[name] !== value[name]);
+  const { include } = value;
+  const isKnown = !Array.isArray(include) || include.every((one) => INCLUDED.includes(one));
+  return isKnown ? unread : [...unread, 'include'];
+}
 
 /** Members that name state at the provider from which the request goes on. */
 const STORED = ['previous_response_id', 'conversation', 'prompt'];

@@ -16,7 +16,6 @@ import type { McpDeps } from './mcp-deps.ts';
 import { orFailure } from './mcp-methods.ts';
 import type { McpTransport } from './mcp-transports.ts';
 import { Refusal } from './refusal.ts';
-import { createStreamRoom } from './stream-room.ts';
 
 /** The streams that clients open by a GET. They hold nothing that is kept for a client. */
 export interface ServerStreams {
@@ -149,4 +148,29 @@ async function resume(
 
 function unknownEvent(): Refusal {
   return new Refusal(400, 'Last-Event-ID: no event that a stream of this server can go on from');
+}
+
+/** Bounds how many streams each organization has open. */
+interface StreamRoom {
+  /** Gives what lets go of the place; undefined when there is none left. */
+  enter(organization: string): (() => void) | undefined;
+}
+
+export function createStreamRoom(max: number): StreamRoom {
+  const open = new Map<string, number>();
+  return {
+    enter(organization) {
+      const count = open.get(organization) ?? 0;
+      if (count >= max) return undefined;
+      open.set(organization, count + 1);
+      let isIn = true;
+      return () => {
+        if (!isIn) return;
+        isIn = false;
+        const left = (open.get(organization) ?? 1) - 1;
+        if (left > 0) open.set(organization, left);
+        else open.delete(organization);
+      };
+    },
+  };
 }

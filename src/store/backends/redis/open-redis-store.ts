@@ -2,7 +2,6 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { ListPlan } from '../../list-options.ts';
 import type { PreparedOp } from '../../prepare-commit.ts';
-import { readChangedKeys } from './changed-keys.ts';
 import { assertDurable } from './assert-durable.ts';
 import { connectTo, establish, namesOf, toRedisPlace, type Names } from './connection.ts';
 import { createExpiries } from './expiries.ts';
@@ -145,4 +144,20 @@ function toArguments({ type, bytes, ifVersion, ifAbsent, expiresAt, envelope }: 
   const version = ifVersion === undefined ? '' : `=${ifVersion}`;
   const condition = ifAbsent ? 'absent' : version;
   return [type, bytes, condition, expiryText(expiresAt), envelope];
+}
+
+/**
+ * The keys that a message of the channel names, one character for each byte; undefined when it names
+ * none in particular. Each stands behind its length, as `5:hello`.
+ */
+function readChangedKeys(message: Buffer): string[] | undefined {
+  const keys: string[] = [];
+  for (let at = 0; at < message.length;) {
+    const colon = message.indexOf(':', at);
+    const length = Number(message.toString('latin1', at, colon));
+    if (colon < 0 || !Number.isSafeInteger(length)) return undefined;
+    at = colon + 1 + length;
+    keys.push(message.toString('latin1', colon + 1, at));
+  }
+  return keys;
 }
