@@ -9,16 +9,19 @@ const MUTATED = process.env.MUTATED_FILE ?? '';
 /** Tests of what was built of the console. */
 const BUILT = MUTATED.startsWith('src/console/') ? [] : ['test/console/*.test.ts'];
 
-/** Number of folders that a test shares with the mutated file. */
+/** Words of a path, in the singular. */
+const wordsOf = (path: string): string[] =>
+  path.split(/[/.-]/).map((word) => word.replace(/s$/, ''));
+
+const SOUGHT: ReadonlySet<string> = new Set(wordsOf(MUTATED.replace(/^src\/|\.ts$/g, '')));
+
+/** Number of words that the path of a test shares with that of the mutated file. */
 function closeness({ moduleId }: TestSpecification): number {
-  const folders = moduleId.split('/test/')[1]?.split('/') ?? [];
-  const apart = MUTATED.split('/')
-    .slice(1)
-    .findIndex((name, index) => folders[index]?.replace('.test.ts', '.ts') !== name);
-  return apart === -1 ? Infinity : apart;
+  const [, path = ''] = moduleId.split('/test/');
+  return new Set(wordsOf(path).filter((word) => SOUGHT.has(word))).size;
 }
 
-/** Runs first what lies where the mutant is: it is the likeliest to notice. */
+/** Runs first what has the name of the mutated file, or lies where it does: it is the likeliest to notice. */
 class NearFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
