@@ -9,7 +9,7 @@ interface Schema {
 
 it(verifies('sessions.turn.builtin-tools', 'names the inputs that official clients read'), () => {
   const inputs = CLIENT_TOOLS.map(({ name, isReadOnly, parameters }) => {
-    const { properties, required } = parameters as unknown as Schema;
+    const { properties, required } = parameters as Schema;
     const types = Object.entries(properties).map(([member, { type }]) => [member, type]);
     return [name, { isReadOnly, required, ...Object.fromEntries(types) }];
   });
@@ -47,7 +47,7 @@ it(verifies('sessions.turn.builtin-tools', 'names the inputs that official clien
     web_fetch: { isReadOnly: true, required: ['url'], url: 'string' },
     web_search: { isReadOnly: true, required: ['query'], query: 'string' },
   });
-  const read = CLIENT_TOOLS.find(({ name }) => name === 'read')?.parameters as unknown as Schema;
+  const read = CLIENT_TOOLS.find(({ name }) => name === 'read')?.parameters as Schema;
   const range = { items: { type: 'integer' }, minItems: 2, maxItems: 2 };
   expect(read.properties['view_range']).toMatchObject(range);
 });
