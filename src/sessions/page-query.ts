@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
+import { queryCount } from '../core/query-count.ts';
 import { instant } from '../resources/fields/fields.ts';
 import { fingerprint } from '../resources/fields/fingerprint.ts';
 import { parseInput } from './log/parse-input.ts';
@@ -31,11 +32,7 @@ export function choiceOf<T extends string>(
 
 /** Larger ones are as good as `max`. @throws GatewayError `invalid_request` */
 export function limitOf(query: URLSearchParams, max: number): number {
-  const value = valueOf(query, 'limit');
-  if (value === undefined) return DEFAULT_LIMIT;
-  const limit = /^\d+$/.test(value) ? Number(value) : 0;
-  if (limit > 0) return Math.min(limit, max);
-  throw refuse('limit', 'expected a whole number of at least 1');
+  return Math.min(queryCount(query, 'limit') ?? DEFAULT_LIMIT, max);
 }
 
 /** Bounds of a time, as `created_at[gt|gte|lt|lte]` gives them: `[bound, ISO 8601 in UTC]`. */

@@ -1,5 +1,5 @@
 import type { ErrorCode, GatewayError } from '../core/errors.ts';
-import { googleStatus } from '../core/google-status.ts';
+import { googleStatus } from '../protocols/google-status.ts';
 import type { Envelope, EnvelopeName } from '../protocols/family.ts';
 
 type Renderer = (error: GatewayError, requestId: string) => object;

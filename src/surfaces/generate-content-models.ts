@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
+import { queryCount } from '../core/query-count.ts';
 import { GOOGLE } from '../protocols/family.ts';
 import { decodeModelPath } from '../protocols/generate-content/model-path.ts';
 import type { Protocol } from '../protocols/registry.ts';
@@ -58,15 +59,10 @@ async function admitReader(
 }
 
 function toPage(query: URLSearchParams): { size: number; after: string } {
-  const asked = query.get('pageSize') ?? '';
-  const size = asked === '' ? Infinity : Number(asked);
-  if (Number.isNaN(size) || size < 0 || (size !== Infinity && !Number.isInteger(size))) {
-    const message = '`pageSize` must be a number of models';
-    throw new GatewayError('invalid_request', { message, param: 'pageSize' });
-  }
+  const size = queryCount(query, 'pageSize', 0);
   const after = Buffer.from(query.get('pageToken') ?? '', 'base64url').toString('utf8');
   // 0 asks for the default.
-  return { size: size === 0 || asked === '' ? Infinity : Math.min(size, MAX_PAGE), after };
+  return { size: size ? Math.min(size, MAX_PAGE) : Infinity, after };
 }
 
 function toGoogleModel(model: Model): object {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
+import { queryCount } from '../core/query-count.ts';
 import type { Model } from '../routing/catalog.ts';
 import { readKey } from './carriers.ts';
 import { admit } from './gate.ts';
@@ -47,9 +48,8 @@ interface Page {
 }
 
 function readPage(query: URLSearchParams): Page {
-  const asked = query.get('limit');
-  const limit = asked === null ? MAX_PAGE : Number(asked);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
+  const limit = queryCount(query, 'limit') ?? MAX_PAGE;
+  if (limit > MAX_PAGE) {
     const message = `\`limit\` must be a whole number from 1 to ${MAX_PAGE}`;
     throw new GatewayError('invalid_request', { message, param: 'limit' });
   }

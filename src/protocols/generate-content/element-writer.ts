@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { googleStatus } from '../../core/google-status.ts';
+import { googleStatus } from '../google-status.ts';
 import type { InBandError, RequestPeek } from '../protocol.ts';
 import { isArrayStream } from './generate-content-request.ts';
 

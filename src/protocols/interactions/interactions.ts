@@ -1,4 +1,4 @@
-import { googleStatus } from '../../core/google-status.ts';
+import { googleStatus } from '../google-status.ts';
 import { formatSse } from '../../core/sse/frame.ts';
 import { told } from '../answer-document.ts';
 import { forwardBody } from '../forward-body.ts';

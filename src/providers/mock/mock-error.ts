@@ -1,4 +1,4 @@
-import { googleStatus as nameOf } from '../../core/google-status.ts';
+import { googleStatus as nameOf } from '../../protocols/google-status.ts';
 import type { CassetteError } from './tape/cassette.ts';
 import type { JsonObject } from './json.ts';
 

@@ -57,7 +57,7 @@ function toView({ id, skillId, name, description, createdAt }: SkillVersion): ob
 }
 
 async function list({ repository, stored, request }: ChildInput): Promise<ResourceReply> {
-  const limit = readLimit(request.query.get('limit'));
+  const limit = readLimit(request.query);
   const before = readCursor(stored, request.query.get('page'));
   const found = await listSkillVersions(repository.store, stored.id, { before, limit: limit + 1 });
   const page = found.slice(0, limit);

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../core/errors.ts';
 import { idTime } from '../../core/ids.ts';
+import { queryCount } from '../../core/query-count.ts';
 import { isArchived } from './stored.ts';
 import type { Stored } from './stored.ts';
 import type { ResourceDefinition } from './define-resource.ts';
@@ -46,7 +47,7 @@ export function parseListQuery(
   const order = readOrder(own.get('order'));
   const list = fingerprint([definition.kind, filters, ...(order ? [order] : [])]).slice(0, 8);
   return {
-    limit: readLimit(query.get('limit')),
+    limit: readLimit(query),
     after:
       readCursor(query.get('page'), { list, prefix: definition.idPrefix }) ??
       readAfterId(own.get('after_id'), definition),
@@ -154,14 +155,8 @@ function readTime(param: string, value: string): string {
 }
 
 /** @throws GatewayError `invalid_request` */
-export function readLimit(value: string | null): number {
-  if (value === null || value === '') return DEFAULT_LIMIT;
-  const limit = /^\d+$/.test(value) ? Number(value) : 0;
-  if (limit > 0) return Math.min(limit, MAX_LIMIT);
-  throw new GatewayError('invalid_request', {
-    message: 'limit: expected a whole number of at least 1',
-    param: 'limit',
-  });
+export function readLimit(query: URLSearchParams): number {
+  return Math.min(queryCount(query, 'limit') ?? DEFAULT_LIMIT, MAX_LIMIT);
 }
 
 function toCursor(list: string, id: string): string {

@@ -29,7 +29,7 @@ export async function listVersions(
   definition: ResourceDefinition,
   { repository, stored, request }: VersionsInput,
 ): Promise<ResourceReply> {
-  const limit = readLimit(request.query.get('limit'));
+  const limit = readLimit(request.query);
   const before = readCursor(stored, request.query.get('page'));
   const found = await repository.versions(stored, { before, limit: limit + 1 });
   const page = found.slice(0, limit);

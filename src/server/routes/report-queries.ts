@@ -1,5 +1,6 @@
 import type { AuditQuery } from '../../audit/read-audit.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { queryCount } from '../../core/query-count.ts';
 import type { RequestQuery } from '../../usage/requests/request-log.ts';
 
 const MAX_ID = 256;
@@ -20,7 +21,7 @@ export function toRequestQuery(search: string): RequestQuery {
         : oneOf(RESULTS, status, 'status'),
     from: instant(query, 'from'),
     to: instant(query, 'to'),
-    limit: limit(query),
+    limit: queryCount(query, 'limit'),
     page: query.get('page') || undefined,
   } as RequestQuery;
 }
@@ -40,7 +41,7 @@ export function toAuditQuery(search: string): AuditQuery {
     request: text('request'),
     from: instant(query, 'from'),
     to: instant(query, 'to'),
-    limit: limit(query),
+    limit: queryCount(query, 'limit'),
     page: text('page'),
   };
 }
@@ -75,15 +76,5 @@ export function instant(query: URLSearchParams, param: string): number | undefin
   throw new GatewayError('invalid_request', {
     message: `${param}: expected an RFC 3339 time or a date`,
     param,
-  });
-}
-
-export function limit(query: URLSearchParams): number | undefined {
-  const value = query.get('limit');
-  if (value === null || value === '') return undefined;
-  if (/^\d{1,9}$/.test(value) && Number(value) > 0) return Number(value);
-  throw new GatewayError('invalid_request', {
-    message: 'limit: expected a whole number of at least 1',
-    param: 'limit',
   });
 }

@@ -3,7 +3,8 @@ import { GatewayError } from '../../core/errors.ts';
 import { USAGE_GROUPS } from '../../usage/requests/usage-report.ts';
 import type { UsageGroup, UsageQuery } from '../../usage/requests/usage-report.ts';
 import { PARTS } from '../../usage/sums/parts.ts';
-import { instant, limit, owner, words } from './report-queries.ts';
+import { queryCount } from '../../core/query-count.ts';
+import { instant, owner, words } from './report-queries.ts';
 
 /** Names of labels and tags that use is summed by. */
 export type SummedBy = Pick<ServerConfig['usage'], 'labels' | 'tags'>;
@@ -41,7 +42,7 @@ export function toUsageQuestion(search: string, summedBy: SummedBy): UsageQuesti
     ...(month === undefined ? range : monthRange(month)),
     organization: owner(query),
     conversations,
-    limit: limit(query) ?? (isLong ? MOST_ROWS : undefined),
+    limit: queryCount(query, 'limit') ?? (isLong ? MOST_ROWS : undefined),
   };
 }
 

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
+import { queryCount } from '../../core/query-count.ts';
 import { fromContentStatus } from '../../protocols/videos/content-task.ts';
 import type { VideoRecord } from './video-record.ts';
 import type { VideoService } from './video-task.ts';
@@ -21,7 +22,7 @@ export async function listVideos(
 ): Promise<object> {
   const order = query.get('order') ?? 'desc';
   if (order !== 'asc' && order !== 'desc') throw invalid('order', 'must be asc or desc');
-  const limit = Math.min(readCount(query, 'limit', DEFAULT_LIMIT), MAX_LIMIT);
+  const limit = Math.min(queryCount(query, 'limit') ?? DEFAULT_LIMIT, MAX_LIMIT);
   const after = query.get('after') ?? undefined;
   const page = { after, limit: limit + 1, oldestFirst: order === 'asc' };
   const found = await rows.list(organization, page);
@@ -42,8 +43,8 @@ export async function listContentTasks(
   organization: string,
   { query, origin }: { query: URLSearchParams; origin: string },
 ): Promise<object> {
-  const size = Math.min(readCount(query, 'page_size', DEFAULT_LIMIT), MAX_LIMIT);
-  const number = readCount(query, 'page_num', 1);
+  const size = Math.min(queryCount(query, 'page_size') ?? DEFAULT_LIMIT, MAX_LIMIT);
+  const number = queryCount(query, 'page_num') ?? 1;
   const matches = toFilter(query);
   const shown: VideoRecord[] = [];
   let total = 0;
@@ -71,13 +72,6 @@ function toFilter(query: URLSearchParams): (record: VideoRecord) => boolean {
     (state === undefined || record.video.state === state) &&
     (model === null || record.model === model) &&
     (ids.length === 0 || ids.includes(record.id));
-}
-
-function readCount(query: URLSearchParams, name: string, usual: number): number {
-  const text = query.get(name);
-  if (text === null || text === '') return usual;
-  if (!/^\d{1,9}$/.test(text) || Number(text) === 0) throw invalid(name, 'must be a whole number');
-  return Number(text);
 }
 
 function invalid(param: string, what: string): GatewayError {
