@@ -1,9 +1,10 @@
 // Changes the sources in one small place at a time and tells which changes no test notices.
 //
-//   npm run test:mutants -- [--count 100] [--seed N] [--room NAME] [--min 90]
+//   npm run test:mutants -- [--count 100] [--seed N] [--room NAME] [--min 90] [--minutes 30]
 //
 // A sample is drawn from every room in turn. Each mutant lives in a copy of the repository and meets
-// the tests that import its file, the nearest first; one of the console is built and meets a browser.
+// the tests that import its file, the nearest first, for at most so many minutes: what is not noticed
+// by then is not noticed. One of the console is built and meets a browser.
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,8 +15,6 @@ import { parseArgs } from 'node:util';
 import { mutantsOf } from './mutate.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Milliseconds after which tests that never end count as failed. */
-const MAX_MS = 1_800_000;
 const CONFIG = 'test/mutants/vitest.config.ts';
 /** Folders that no test reads. */
 const LEFT_OUT = new Set(['.git', 'coverage']);
@@ -26,8 +25,10 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     room: { type: 'string' },
     min: { type: 'string', default: '90' },
+    minutes: { type: 'string', default: '30' },
   },
 });
+const MAX_MS = Number(values.minutes) * 60_000;
 
 /** Numerical Recipes' linear congruential generator: one seed, one sample. */
 function createRandom(seed) {
@@ -64,7 +65,7 @@ function testsOf(file) {
     : ['related', `src/${file}`, '--run'];
 }
 
-/** True when one of the tests fails, and when they do not end in time; `stdio` as of `spawn`. */
+/** True when one of the tests fails, undefined when they do not end in time; `stdio` as of `spawn`. */
 function fails(folder, tests, { file = '', stdio = 'ignore' } = {}) {
   const args = ['node_modules/vitest/vitest.mjs', ...tests, '--bail', '1', '--config', CONFIG];
   const env = { ...process.env, MUTATED_FILE: `src/${file}` };
@@ -73,12 +74,12 @@ function fails(folder, tests, { file = '', stdio = 'ignore' } = {}) {
     const end = setTimeout(() => process.kill(-Number(child.pid), 'SIGKILL'), MAX_MS);
     child.on('exit', (code) => {
       clearTimeout(end);
-      resolve(code !== 0);
+      resolve(code === null ? undefined : code !== 0);
     });
   });
 }
 
-/** True when the build of the console, or a test, notices what was done to the file. */
+/** True when the build of the console, or a test, notices what was done to the file; else as `fails`. */
 async function isNoticed(folder, file) {
   if (file.startsWith('console/')) {
     const built = spawnSync(process.execPath, ['scripts/build.js'], { cwd: folder });
@@ -97,7 +98,7 @@ try {
     else if (!LEFT_OUT.has(name)) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   console.log(`${count} mutants, --seed ${values.seed}`);
   const mutants = sample(count, random);
-  if (await fails(folder, ['run', 'test/core'], { stdio: 'inherit' }))
+  if ((await fails(folder, ['run', 'test/core'], { stdio: 'inherit' })) !== false)
     throw new Error('the tests fail without any mutant');
   for (const [index, mutant] of mutants.entries()) {
     const { file, line, was, becomes } = mutant;
@@ -107,7 +108,8 @@ try {
     const noticed = await isNoticed(folder, file);
     writeFileSync(path, text);
     const change = `${was.replaceAll(/\s+/g, ' ').slice(0, 60)} -> ${becomes.slice(0, 60)}`;
-    console.log(`${index + 1}  ${noticed ? 'noticed ' : 'SURVIVED'}  ${file}:${line}  ${change}`);
+    const outcome = noticed ? 'noticed ' : noticed === undefined ? 'OUT OF TIME' : 'SURVIVED';
+    console.log(`${index + 1}  ${outcome}  ${file}:${line}  ${change}`);
     if (!noticed) survivors.push(mutant);
   }
 } finally {
