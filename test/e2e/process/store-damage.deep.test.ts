@@ -2,8 +2,7 @@ import { readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
-import * as support from '../../support/gateway.ts';
-import { runGateway, startGateway } from '../../support/gateway.ts';
+import { newDirectory, runGateway, startGateway } from '../../support/gateway.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const SENTENCE = /is damaged: [^`\n]+; restore a backup: `gateway store restore BACKUP --replace`/;
@@ -18,14 +17,13 @@ let file: string;
 let content: Buffer;
 const data = (...names: string[]): string => join(directory, '.gateway', ...names);
 
-async function newDirectory(): Promise<string> {
-  const path = await support.newDirectory();
+async function withSecret(path: string): Promise<string> {
   await writeFile(join(path, 'secret.txt'), 'sk-of-the-provider', { mode: 0o600 });
   return path;
 }
 
 async function ran(): Promise<void> {
-  directory = await newDirectory();
+  directory = await withSecret(await newDirectory());
   const gateway = await startGateway(CONFIG, { binary: true, directory });
   for (let i = 0; i < 5; i++) expect((await gateway.chat('acme/echo')).status).toBe(200);
   await gateway.stop();
@@ -137,12 +135,12 @@ describe('a damaged store', () => {
 
 describe('a first start', () => {
   it('that ended after the keys were made goes on', async () => {
-    directory = await directoryOfTest();
+    directory = await withSecret(await directoryOfTest());
     const first = await startGateway(CONFIG, { binary: true, directory });
     await first.stop();
     const master = await readFile(data('master.key'));
     // Ended behind the master key, before there was a store.
-    const other = await directoryOfTest();
+    const other = await withSecret(await directoryOfTest());
     const again = await startGateway(CONFIG, { binary: true, directory: other });
     await again.stop();
     for (const name of ['store', 'admin.key'])
@@ -156,7 +154,7 @@ describe('a first start', () => {
   it(
     verifies('store.damage.empty-beside-key', 'is refused on a journal that lost its rows'),
     async () => {
-      const here = await directoryOfTest();
+      const here = await withSecret(await directoryOfTest());
       directory = here;
       const config = { ...CONFIG, server: { store: { driver: 'fs', path: './rows' } } };
       const gateway = await startGateway(config, { binary: true, directory: here });
