@@ -2,41 +2,33 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
+import { testsNear } from './tests-near.ts';
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Source file that is changed, from the root of the repository: `src/usage/ledger/ledger.ts`. */
-const MUTATED = process.env.MUTATED_FILE ?? '';
+const MUTATED = process.env['MUTATED_FILE'];
+/** A browser runs what is built of the console, and some of its sources run in tests, too. */
+const IS_CONSOLE = MUTATED?.startsWith('src/console/') === true;
 
-/** Tests that no mutant is worth, but those of what was built of the console to one of it. */
-const LEFT_OUT = MUTATED.startsWith('src/console/')
-  ? []
-  : ['test/console/*.test.ts', 'test/**/*.deep.test.ts'];
+const NEAR = MUTATED === undefined ? [] : testsNear(ROOT, MUTATED);
+const TESTS = IS_CONSOLE ? [...NEAR, 'test/console/*.test.ts'] : NEAR;
 
-/** Words of a path, in the singular. */
-const wordsOf = (path: string): string[] =>
-  path.split(/[/.-]/).map((word) => word.replace(/s$/, ''));
-
-const SOUGHT: ReadonlySet<string> = new Set(wordsOf(MUTATED.replace(/^src\/|\.ts$/g, '')));
-
-/** Number of words that the path of a test shares with that of the mutated file. */
-function closeness({ moduleId }: TestSpecification): number {
-  const [, path = ''] = moduleId.split('/test/');
-  return new Set(wordsOf(path).filter((word) => SOUGHT.has(word))).size;
-}
-
-/** Runs first what has the name of the mutated file, or lies where it does: it is the likeliest to notice. */
+/** Runs first what is the likeliest to notice. */
 class NearFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    return sorted.toSorted((one, other) => closeness(other) - closeness(one));
+    const places = new Map(NEAR.map((path, place) => [`${ROOT}${path}`, place]));
+    const placeOf = ({ moduleId }: TestSpecification): number =>
+      places.get(moduleId) ?? NEAR.length;
+    return files.toSorted((one, other) => placeOf(one) - placeOf(other));
   }
 }
 
-/** Tests that import the sources. */
 export default defineConfig({
   test: {
-    root: fileURLToPath(new URL('../../', import.meta.url)),
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/{docs,package}/**', ...LEFT_OUT],
+    root: ROOT,
+    include: MUTATED === undefined ? ['test/core/**/*.test.ts'] : TESTS,
+    exclude: ['test/{docs,package}/**', ...(IS_CONSOLE ? [] : ['test/**/*.deep.test.ts'])],
+    passWithNoTests: true,
     setupFiles: ['test/support/each-file/hooks.ts'],
     pool: 'forks',
     maxWorkers: 2,
