@@ -1,10 +1,11 @@
 // Changes the sources in one small place at a time and tells which changes no test notices.
 //
-//   npm run test:mutants -- [--count 100] [--seed N] [--room NAME] [--min 90] [--minutes 30]
+//   npm run test:mutants -- [--count 100] [--seed N] [--room NAME] [--min 90] [--minutes 30] [--from 1]
 //
 // A sample is drawn from every room in turn. Each mutant lives in a copy of the repository and meets
 // the tests that import its file, the nearest first, for at most so many minutes: what is not noticed
 // by then is not noticed. One of the console is built and meets a browser.
+// --from goes on with a sample where it was left.
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     room: { type: 'string' },
     min: { type: 'string', default: '90' },
     minutes: { type: 'string', default: '30' },
+    from: { type: 'string', default: '1' },
   },
 });
 const MAX_MS = Number(values.minutes) * 60_000;
@@ -60,13 +62,19 @@ function sample(count, random) {
 
 /** True when one of the tests fails, undefined when they do not end in time; `stdio` as of `spawn`. */
 function fails(folder, { file, stdio = 'ignore' }) {
-  const args = ['node_modules/vitest/vitest.mjs', 'run', '--bail', '1', '--config', CONFIG];
+  const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', CONFIG];
   const env = { ...process.env, ...(file && { MUTATED_FILE: `src/${file}` }) };
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio, detached: true });
   return new Promise((resolve) => {
-    const end = setTimeout(() => process.kill(-Number(child.pid), 'SIGKILL'), MAX_MS);
+    const endAll = () => {
+      try {
+        process.kill(-Number(child.pid), 'SIGKILL');
+      } catch {} // All of them have ended.
+    };
+    const end = setTimeout(endAll, MAX_MS);
     child.on('exit', (code) => {
       clearTimeout(end);
+      if (code === 1) endAll();
       resolve(code === null ? undefined : code !== 0);
     });
   });
@@ -82,6 +90,7 @@ async function isNoticed(folder, file) {
 }
 
 const count = Number(values.count);
+const from = Number(values.from);
 const random = createRandom(Number(values.seed));
 const folder = mkdtempSync(join(tmpdir(), 'gateway-mutants-'));
 const survivors = [];
@@ -94,6 +103,7 @@ try {
   if ((await fails(folder, { stdio: 'inherit' })) !== false)
     throw new Error('the tests fail without any mutant');
   for (const [index, mutant] of mutants.entries()) {
+    if (index + 1 < from) continue;
     const { file, line, was, becomes } = mutant;
     const path = join(folder, 'src', file);
     const text = readFileSync(path, 'utf8');
@@ -108,6 +118,7 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-const share = Math.round((100 * (count - survivors.length)) / count);
+const judged = count - from + 1;
+const share = Math.round((100 * (judged - survivors.length)) / judged);
 console.log(`${share} % noticed, ${survivors.length} survived`);
 process.exitCode = share < Number(values.min) ? 1 : 0;

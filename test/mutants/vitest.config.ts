@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
-import type { TestSpecification } from 'vitest/node';
+import type { Reporter, TestSpecification } from 'vitest/node';
 import { testsNear } from './tests-near.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -23,12 +23,23 @@ class NearFirst extends BaseSequencer {
   }
 }
 
+/** Ends at the first failure, without waiting for what else is under way. */
+const END_AT_FAILURE: Reporter = {
+  onTestCaseResult: (test) => endIfFailed(test.result().state),
+  onTestModuleEnd: (module) => endIfFailed(module.state()),
+};
+
+function endIfFailed(state: string): void {
+  if (state === 'failed') process.exit(1);
+}
+
 export default defineConfig({
   test: {
     root: ROOT,
     include: MUTATED === undefined ? ['test/core/**/*.test.ts'] : TESTS,
     exclude: ['test/{docs,package}/**', ...(IS_CONSOLE ? [] : ['test/**/*.deep.test.ts'])],
     passWithNoTests: true,
+    reporters: MUTATED === undefined ? ['default'] : [END_AT_FAILURE],
     setupFiles: ['test/support/each-file/hooks.ts'],
     pool: 'forks',
     maxWorkers: 2,
