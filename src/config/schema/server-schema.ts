@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseDuration } from '../../core/time/duration.ts';
 import { BACKENDS, EMBEDDED } from '../../store/backends/registry.ts';
 import { CHAT_FORMATS } from '../../resources/kinds/chat-webhooks.ts';
+import { USUAL_TIMEOUTS } from '../../runtime/harness/harness-program.ts';
 import { parseSize } from '../source/size.ts';
 import { alertSettings } from './alert-schema.ts';
 import { jwtSettings } from './jwt-schema.ts';
@@ -194,9 +195,11 @@ const harness = z.object({
   protocol: z.enum(['acp', 'jsonl']).default('acp').describe('What it speaks on stdin and stdout.'),
   timeouts: z
     .object({
-      start: duration.prefault('30s').describe('Until it is ready.'),
-      turn: duration.prefault('1h').describe('A whole turn.'),
-      stop: duration.prefault('5s').describe('Between the request to end and the kill.'),
+      start: duration.prefault(USUAL_TIMEOUTS.start).describe('Until it is ready.'),
+      turn: duration.prefault(USUAL_TIMEOUTS.turn).describe('A whole turn.'),
+      stop: duration
+        .prefault(USUAL_TIMEOUTS.stop)
+        .describe('Between the request to end and the kill.'),
     })
     .prefault({})
     .describe('How long it may take.'),

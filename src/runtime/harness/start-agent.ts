@@ -2,6 +2,7 @@ import type { Clock } from '../../core/time/clock.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import { toPublicMessage } from '../../core/redact.ts';
+import { parseDuration } from '../../core/time/duration.ts';
 import { harnessName } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { Reaper } from '../reaper/create-reaper.ts';
@@ -9,6 +10,7 @@ import type { AgentSetting, HarnessAgent } from './harness-agent.ts';
 import { HarnessError } from './harness-error.ts';
 import { startHarnessProcess } from './harness-process.ts';
 import type { HarnessProcess } from './harness-process.ts';
+import { USUAL_TIMEOUTS } from './harness-program.ts';
 import type { HarnessProgram } from './harness-program.ts';
 import { JsonlAgent } from './jsonl-agent.ts';
 import { findHarnessServers } from './mcp-servers.ts';
@@ -51,11 +53,11 @@ export interface StartedAgent {
   readonly missingServers: readonly string[];
 }
 
-/** Timeouts of inline programs, equal to the defaults of declared ones. */
+/** Timeouts of inline programs, which declare none. */
 const INLINE_TIMEOUTS: HarnessProgram['timeouts'] = {
-  start: 30_000,
-  turn: 60 * 60_000,
-  stop: 5_000,
+  start: parseDuration(USUAL_TIMEOUTS.start),
+  turn: parseDuration(USUAL_TIMEOUTS.turn),
+  stop: parseDuration(USUAL_TIMEOUTS.stop),
 };
 /** Between the request to end and the kill of what is not wanted any more. */
 const ABORT_GRACE_MS = 300;
