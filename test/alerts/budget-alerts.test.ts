@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findBudgetAlerts } from '../../src/alerts/budget-alerts.ts';
+import { exceededAlert, findBudgetAlerts } from '../../src/alerts/budget-alerts.ts';
 import { createAlerts } from '../../src/alerts/create-alerts.ts';
 import { createLog } from '../../src/core/log.ts';
 import { toBudget } from '../../src/resources/kinds/budget.ts';
@@ -54,9 +54,12 @@ function setUp(per: string) {
     log: createLog({ clock, level: 'silent', format: 'json', write: () => undefined }),
     targets: { webhooks: ['https://ops.example'], chats: [], mails: [] },
   });
+  const repository = { list: async () => [stored] };
   return {
     clock,
     stored,
+    /** What is found now. */
+    alerts: () => findBudgetAlerts({ repository, store }, { at: clock.now(), since: clock.now() }),
     async spend(dollars: number): Promise<void> {
       const entry = ledger.begin(
         start({ principal: principal({ budgets: [toBudget(stored)] }), bound: 1 }),
@@ -68,7 +71,6 @@ function setUp(per: string) {
     /** What is told beyond what was told before, as `amount mark`. */
     async look(since = clock.now()): Promise<string[]> {
       const before = told.length;
-      const repository = { list: async () => [stored] };
       const at = clock.now();
       for (const alert of await findBudgetAlerts({ repository, store }, { at, since }))
         await alerts.raise(alert);
@@ -116,5 +118,70 @@ describe('alerts of a budget', () => {
     expect(await look()).toEqual([]);
     await spend(3);
     expect(await look()).toEqual(['10.00 80']);
+  });
+});
+
+describe('a mark of a budget', () => {
+  it.each([
+    [4.999_999, []],
+    [5, ['10.00 50']],
+    [7.999_999, ['10.00 50']],
+    [8, ['10.00 50', '10.00 80']],
+    [9.999_999, ['10.00 50', '10.00 80']],
+    [10, ['10.00 50', '10.00 80', '10.00 100']],
+  ])('is crossed with its amount: %d USD', async (dollars, marks) => {
+    const { spend, look } = setUp('month');
+    await spend(dollars);
+    expect(await look()).toEqual(marks);
+  });
+
+  it('is none of a budget of nothing of which nothing is spent', async () => {
+    const { look, stored } = setUp('month');
+    stored.spec['amount'] = '0';
+    expect(await look()).toEqual([]);
+  });
+});
+
+describe('the forecast of a budget', () => {
+  /** Texts of what is found after so much of a day, of which so much is spent. */
+  async function found(share: number, dollars: number): Promise<string[]> {
+    const { clock, spend, alerts } = setUp('day');
+    clock.advance(DAY - (clock.now() % DAY) + share * DAY);
+    await spend(dollars);
+    return (await alerts()).filter(({ type }) => type === 'alert.forecast').map(({ text }) => text);
+  }
+
+  it('is told when more is to be expected than there is', async () => {
+    expect(await found(0.25, 2.500_001)).toEqual([
+      expect.stringMatching(/^Budget team: 10\.000004 USD are to be expected of 10\.00 /),
+    ]);
+    expect(await found(0.25, 2.5)).toEqual([]);
+  });
+
+  it('says nothing before a tenth of the window, nor when all is spent', async () => {
+    expect(await found(0.1, 2)).toHaveLength(1);
+    expect(await found(0.099, 2)).toEqual([]);
+    expect(await found(0.5, 10)).toEqual([]);
+  });
+});
+
+it('a call that did not fit is told as the mark of all that there is', () => {
+  const { clock, stored } = setUp('lifetime');
+  const alert = exceededAlert(toBudget(stored), 'org_1', clock.now());
+  expect(alert).toEqual({
+    id: 'budget/bud_1/lifetime/10.00/100',
+    isForGood: true,
+    type: 'alert.budget',
+    organization: 'org_1',
+    at: clock.now(),
+    text: 'Budget team: a call did not fit into what is left of 10.00 USD (lifetime)',
+    data: {
+      budget: 'bud_1',
+      name: 'team',
+      window: 'lifetime',
+      amount: '10.00',
+      spent: null,
+      percent: 100,
+    },
   });
 });
