@@ -60,21 +60,26 @@ function sample(count, random) {
   return chosen;
 }
 
+/** Ends what the tests of the last mutant have left. */
+let endAll = () => undefined;
+
 /** True when one of the tests fails, undefined when they do not end in time; `stdio` as of `spawn`. */
 function fails(folder, { file, stdio = 'ignore' }) {
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', CONFIG];
   const env = { ...process.env, ...(file && { MUTATED_FILE: `src/${file}` }) };
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio, detached: true });
+  endAll = () => {
+    try {
+      process.kill(-Number(child.pid), 'SIGKILL');
+    } catch {} // All of them have ended.
+    // Gateways have groups of their own.
+    spawnSync('pkill', ['-KILL', '-f', folder]);
+  };
   return new Promise((resolve) => {
-    const endAll = () => {
-      try {
-        process.kill(-Number(child.pid), 'SIGKILL');
-      } catch {} // All of them have ended.
-    };
     const end = setTimeout(endAll, MAX_MS);
     child.on('exit', (code) => {
       clearTimeout(end);
-      if (code === 1) endAll();
+      endAll();
       resolve(code === null ? undefined : code !== 0);
     });
   });
@@ -94,6 +99,12 @@ const from = Number(values.from);
 const random = createRandom(Number(values.seed));
 const folder = mkdtempSync(join(tmpdir(), 'gateway-mutants-'));
 const survivors = [];
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    endAll();
+    rmSync(folder, { recursive: true, force: true });
+    process.exit(1);
+  });
 try {
   for (const name of readdirSync(ROOT))
     if (name === 'node_modules') symlinkSync(join(ROOT, name), join(folder, name));
