@@ -109,7 +109,9 @@ describe('the content of a call', () => {
   it('is kept where it is asked for', async () => {
     const { record, entry, outcomes } = setUp({ keepContent: true });
     const body = record.watch(fromBytes(Buffer.from('the question')));
-    expect(String(await gatherBody(body ?? expect.fail('there is none'), 100))).toBe('the question');
+    expect(String(await gatherBody(body ?? expect.fail('there is none'), 100))).toBe(
+      'the question',
+    );
     record.answered(200, 'text/plain');
     record.passed(Buffer.from('the answer'));
     record.settleAnswer(entry, { status: 200, failure: undefined });
