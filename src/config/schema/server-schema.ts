@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { parseDuration } from '../../core/time/duration.ts';
+import { HARNESS_TIMES } from '../../core/time/harness-times.ts';
 import { BACKENDS, EMBEDDED } from '../../store/backends/registry.ts';
 import { CHAT_FORMATS } from '../../resources/kinds/chat-webhooks.ts';
-import { USUAL_TIMEOUTS } from '../../runtime/harness/harness-program.ts';
 import { parseSize } from '../source/size.ts';
 import { alertSettings } from './alert-schema.ts';
 import { jwtSettings } from './jwt-schema.ts';
@@ -195,10 +195,10 @@ const harness = z.object({
   protocol: z.enum(['acp', 'jsonl']).default('acp').describe('What it speaks on stdin and stdout.'),
   timeouts: z
     .object({
-      start: duration.prefault(USUAL_TIMEOUTS.start).describe('Until it is ready.'),
-      turn: duration.prefault(USUAL_TIMEOUTS.turn).describe('A whole turn.'),
+      start: duration.prefault(HARNESS_TIMES.start).describe('Until it is ready.'),
+      turn: duration.prefault(HARNESS_TIMES.turn).describe('A whole turn.'),
       stop: duration
-        .prefault(USUAL_TIMEOUTS.stop)
+        .prefault(HARNESS_TIMES.stop)
         .describe('Between the request to end and the kill.'),
     })
     .prefault({})

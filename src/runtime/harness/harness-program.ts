@@ -1,6 +1,3 @@
-/** Times that a program has where nothing else is declared. */
-export const USUAL_TIMEOUTS = { start: '30s', turn: '1h', stop: '5s' } as const;
-
 /** A program that runs turns, as the operator declared it (config: server.harnesses). */
 export interface HarnessProgram {
   readonly command: string;

@@ -3,6 +3,7 @@ import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import { toPublicMessage } from '../../core/redact.ts';
 import { parseDuration } from '../../core/time/duration.ts';
+import { HARNESS_TIMES } from '../../core/time/harness-times.ts';
 import { harnessName } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { Reaper } from '../reaper/create-reaper.ts';
@@ -10,7 +11,7 @@ import type { AgentSetting, HarnessAgent } from './harness-agent.ts';
 import { HarnessError } from './harness-error.ts';
 import { startHarnessProcess } from './harness-process.ts';
 import type { HarnessProcess } from './harness-process.ts';
-import { USUAL_TIMEOUTS } from './harness-program.ts';
+
 import type { HarnessProgram } from './harness-program.ts';
 import { JsonlAgent } from './jsonl-agent.ts';
 import { findHarnessServers } from './mcp-servers.ts';
@@ -55,9 +56,9 @@ export interface StartedAgent {
 
 /** Timeouts of inline programs, which declare none. */
 const INLINE_TIMEOUTS: HarnessProgram['timeouts'] = {
-  start: parseDuration(USUAL_TIMEOUTS.start),
-  turn: parseDuration(USUAL_TIMEOUTS.turn),
-  stop: parseDuration(USUAL_TIMEOUTS.stop),
+  start: parseDuration(HARNESS_TIMES.start),
+  turn: parseDuration(HARNESS_TIMES.turn),
+  stop: parseDuration(HARNESS_TIMES.stop),
 };
 /** Between the request to end and the kill of what is not wanted any more. */
 const ABORT_GRACE_MS = 300;
