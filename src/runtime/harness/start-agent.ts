@@ -11,7 +11,6 @@ import type { AgentSetting, HarnessAgent } from './harness-agent.ts';
 import { HarnessError } from './harness-error.ts';
 import { startHarnessProcess } from './harness-process.ts';
 import type { HarnessProcess } from './harness-process.ts';
-
 import type { HarnessProgram } from './harness-program.ts';
 import { JsonlAgent } from './jsonl-agent.ts';
 import { findHarnessServers } from './mcp-servers.ts';
