@@ -63,7 +63,7 @@ export interface ApiCallRequest extends PlannedApiCall {
   readonly origin?: RequestOrigin | undefined;
   /** The client's own, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Read once, unless the first connection could not be made: then not at all. */
+  /** Body, read once, unless the first connection could not be made: then not at all. */
   readonly body: Buffer | SpooledBody | undefined;
   readonly client: ClientConnection;
   /** False: the answer's body is decoded. */

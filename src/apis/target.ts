@@ -45,7 +45,7 @@ export function toTarget(api: Api, { path, search }: TargetAddress): URL {
   const query = queryOf(api, search);
   const address = `${api.origin}${expected}${query === '' ? '' : `?${query}`}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  // Only a path that a parser of URLs leaves unchanged goes out.
+  // A path goes out if a parser of URLs leaves it unchanged.
   if (url?.origin !== api.origin || url.pathname !== expected || url.hash) throw unsafePath();
   return url;
 }

@@ -49,7 +49,7 @@ export async function verifyAudit(store: Reader): Promise<AuditVerdict> {
 }
 
 async function verifyFrom(store: Reader, cut: Cut): Promise<AuditVerdict> {
-  // Read in this order, all heads that a seal names are found, and all entries that heads name.
+  // The order finds all heads that a seal names, and all entries that heads name.
   const sealed = (await store.get<Sealed>(LAST_SEAL))?.value;
   const last = sealed?.number ?? cut.seal.number;
   const seals = new SealReader({ store, from: cut.seal, last });

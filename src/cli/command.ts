@@ -79,7 +79,7 @@ export interface CommandSpec {
   examples: readonly ExampleSpec[];
   args?: readonly ArgSpec[];
   flags?: readonly FlagSpec[];
-  /** Not in help and completion. */
+  /** Hidden from help and completion. */
   hidden?: boolean;
   /** Loads flags that follow from what the command works on; they come behind `flags`. */
   loadFlags?: () => Promise<readonly FlagSpec[]>;

@@ -10,7 +10,7 @@ const COMMENT = Buffer.from(': keep-alive\n\n');
 
 export interface RelayOptions {
   clock: Clock;
-  /** Sent in silence. Default: a comment, which every SSE client skips. */
+  /** Bytes that are sent in silence. Default: a comment, which every SSE client skips. */
   keepAlive?: Buffer | undefined;
   /** The client has room again. */
   onDrain(): void;

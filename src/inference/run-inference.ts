@@ -328,7 +328,7 @@ async function settleAtEnd(
   deps: InferenceDeps,
 ): Promise<void> {
   const { failure, clientGone, finish } = await stream.ended;
-  // Only a limit is a reason to let the client wait for its last bytes.
+  // A limit is the one reason to let the client wait for its last bytes.
   if (!call.entry.settled) finish();
   const { id, tracker } = call.request;
   const report = (thrown: unknown): void => deps.onBug(thrown, id);

@@ -14,7 +14,7 @@ export interface Job {
 /** Result of one attempt of a handler. */
 export type JobResult =
   | 'done'
-  /** Not yet: again in so many milliseconds, with what it needs to know then (default: the same). */
+  /** Milliseconds until it is tried again, with what it needs to know then (default: the same). */
   | { readonly againInMs: number; readonly payload?: Value }
   /** Done if these checks hold in the very commit that drops the job; else again at once. */
   | { readonly doneIf: readonly Op[] }

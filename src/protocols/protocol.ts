@@ -189,7 +189,7 @@ export interface StreamCodec {
   createStream(options: StreamOptions): StreamReader;
   /** A failure after the stream began, as the last bytes of the stream. */
   errorFrame(error: InBandError, peek: RequestPeek): Buffer;
-  /** Sent in silence; must mean nothing to clients. Default: a comment of server-sent events. */
+  /** Bytes that are sent in silence; must mean nothing to clients. Default: a comment of server-sent events. */
   keepAlive?(peek: RequestPeek): Buffer;
 }
 

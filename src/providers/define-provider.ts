@@ -53,7 +53,7 @@ export interface ProviderDefinition {
   isFree?: boolean;
   /** A protocol that is absent is not supported. */
   protocols: Partial<Record<Protocol, ProtocolEndpoint>>;
-  /** Sent with every request. */
+  /** Headers of every request. */
   headers?: Readonly<Record<string, string>>;
   /** Beta identifiers (`native-beta`) that are kept from this provider; `*` for all. */
   dropBetas?: readonly string[];

@@ -33,12 +33,12 @@ export interface ApiTarget {
   readonly origin: string;
   /** Below which every call stays; without a trailing slash, so empty for the root. */
   readonly basePath: string;
-  /** Sent with every call; without `?`. */
+  /** Query of every call; without `?`. */
   readonly baseQuery: string;
   readonly auth: ApiAuth;
   /** The unsealed credential; never logged, never in an error. */
   readonly secret: string | undefined;
-  /** Sent with every call; names in lower case. */
+  /** Headers of every call; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly methods: readonly ApiMethod[];
   readonly paths: readonly PathPattern[];

@@ -21,7 +21,7 @@ export interface Entry<T = Value> {
 }
 
 export interface ListOptions {
-  /** Only keys that start with these whole segments (the key equal to the prefix excluded). */
+  /** Whole segments that keys start with (the key equal to the prefix excluded). */
   prefix: Key;
   /** Start strictly behind this key in the direction of travel. */
   after?: Key;

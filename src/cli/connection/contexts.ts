@@ -38,7 +38,7 @@ export async function readContexts(env: CliIo['env']): Promise<Contexts> {
   const path = home && contextsFile(home);
   const text = path && statSeen(path) && readPrivateFile(path);
   if (path === undefined || text === undefined) return NONE;
-  // Only those who log in pay for the parser.
+  // The parser is paid for by those who log in.
   const { parse } = await import('yaml');
   const found = toContexts(orUndefined(() => parse(text)));
   if (found !== undefined) return found;
@@ -49,7 +49,7 @@ export async function readContexts(env: CliIo['env']): Promise<Contexts> {
   });
 }
 
-/** Only the owner may read what it writes. */
+/** Writes the file so that only its owner may read it; resolves to its path. */
 export async function writeContexts(env: CliIo['env'], contexts: Contexts): Promise<string> {
   const { stringify } = await import('yaml');
   const path = contextsFile(needConfigHome(env));

@@ -64,7 +64,7 @@ export function checkLedger(
   return { name, state: 'ok', message: `${set}: a power cut can lose ${lost}` };
 }
 
-/** Only the owner may read a file that holds a key. */
+/** Finding where others than the owner may read a file that holds a key. */
 export async function checkKeyFile(path: string): Promise<Finding | undefined> {
   const stats = await stat(path).catch(() => undefined);
   if (stats === undefined) return undefined;

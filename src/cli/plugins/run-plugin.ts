@@ -100,7 +100,7 @@ async function loadConfig({ name }: InstalledPlugin, root: string): Promise<Conf
   const { Config, Plugin } = await import('@oclif/core');
   const plugin = new Plugin({ name, root, type: 'user' });
   await plugin.load();
-  // Set in the plugin, so that a command built with another version of oclif finds it there, too.
+  // The plugin has it, too, so that a command built with another version of oclif finds it.
   Object.assign(plugin.pjson.oclif, { bin: 'gateway', topicSeparator: ' ' });
   return Config.load({ root, plugins: new Map([[name, plugin]]), version: packageVersion() });
 }

@@ -9,7 +9,7 @@ export interface Reply {
 }
 
 export interface Sending {
-  /** Sent as JSON; a text as it is. */
+  /** Body, sent as JSON; a text as it is. */
   body?: unknown;
   headers?: Record<string, string>;
   /** Carrier of the key; default `bearer`. */

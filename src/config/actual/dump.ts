@@ -17,9 +17,9 @@ import { canonicalJson, isRecord } from '../objects/record.ts';
 
 export interface DumpOptions {
   readonly actual: ActualState;
-  /** Only these kinds. Default: all. */
+  /** Kinds that are written. Default: all. */
   readonly kinds?: ReadonlySet<KindName> | undefined;
-  /** Only what this namespace manages. Default: everything, under the one namespace that there is. */
+  /** Namespace whose resources are written. Default: everything, under the one namespace that there is. */
   readonly namespace?: string | undefined;
   /** Namespaces by the ids of objects, as inventories know them. Default: labels decide. */
   readonly known?: Owner['known'];

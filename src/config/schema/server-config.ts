@@ -15,7 +15,7 @@ export interface ServerSetting {
   readonly path: string;
   readonly env: string;
   readonly description: string;
-  /** Given as a comma-separated text in the variable. */
+  /** True where the variable holds a comma-separated text. */
   readonly isList: boolean;
 }
 

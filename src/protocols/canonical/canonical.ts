@@ -8,7 +8,7 @@ import type { Usage } from '../../core/usage.ts';
  * `unmapped`; nothing is left out silently.
  */
 export interface CanonicalRequest {
-  /** In the order of the conversation; system texts stand where the client put them. */
+  /** Messages in the order of the conversation; system texts stand where the client put them. */
   turns: readonly Turn[];
   tools: readonly Tool[];
   toolChoice?: 'auto' | 'none' | 'required' | { readonly name: string };

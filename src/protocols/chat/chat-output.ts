@@ -17,7 +17,7 @@ const NOT_TEXT: ReadonlySet<string> = new Set([
  * for every chunk of every stream.
  */
 export function measureOutput(json: string, name: 'delta' | 'message'): number {
-  // Without the frequent opening quote the search is several times faster.
+  // The search is several times faster without the frequent opening quote.
   const tail = `${name}"`;
   let size = 0;
   let at = json.indexOf(tail);

@@ -33,7 +33,7 @@ function* readSteps(document: JsonDocument, model: string): Steps<Answer | undef
   const { body, value } = document;
   yield;
   if (!isResponse(value) || isProviderFailure(value) || isBlank(value)) return undefined;
-  // In latin1 every byte is one character, so what stays is byte for byte what came.
+  // Every byte is one character in latin1, so what stays is byte for byte what came.
   const kept = keepPublic(body.toString('latin1'), RESPONSE, publicSlots(model, value['error']));
   yield;
   if (kept === undefined) return undefined;

@@ -9,11 +9,11 @@ export type MockProtocol = (typeof CREATE_PATHS)[number][1] | 'generate-content'
 export interface MockRoute {
   operation: MockOperation;
   protocol: MockProtocol;
-  /** Taken from the path, where the protocol keeps it there. */
+  /** Name in the path, where the protocol keeps it there. */
   model?: string;
   /** Id of background work. */
   id?: string;
-  /** Taken from the path, where the protocol keeps it there. */
+  /** True for a stream, where the path tells it. */
   stream?: boolean;
   /** True for `?alt=sse`. */
   sse: boolean;

@@ -94,7 +94,7 @@ export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDe
     for (const hash of hasher.hashes(presented)) {
       const listed = list.byHash(hash);
       if (!listed) continue;
-      // Only keys that exist: nobody can fill this with guesses.
+      // Keeps keys that exist, and no others: nobody can fill this with guesses.
       if (remembered.size >= MAX_REMEMBERED) remembered.clear();
       const found = { listed, hash };
       remembered.set(presented, found);

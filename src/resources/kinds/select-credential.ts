@@ -13,9 +13,9 @@ export interface CredentialDeps {
 export interface CredentialQuery {
   organization: string;
   agentId: string;
-  /** Only those of this group. */
+  /** Group whose Credentials are taken. */
   groupKey?: string;
-  /** Only those for this thing, such as an MCP server. */
+  /** Thing that they are for, such as an MCP server. */
   scopeName?: string;
 }
 

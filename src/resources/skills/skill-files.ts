@@ -127,7 +127,7 @@ function readHead(text: string): SkillHead {
 /** A member of that name is left out where objects are read. */
 const NO_STEP: ReadonlySet<string> = new Set(['', '.', '..', '__proto__']);
 
-/** Only plain ways down: what is unpacked from it must never land elsewhere. */
+/** Refuses all but plain ways down: what is unpacked from it must never land elsewhere. */
 function refusePath(path: string): void {
   const isPlain =
     path.length <= MAX_PATH &&

@@ -80,7 +80,7 @@ class ReaperProcess {
   readonly #waiting: (() => void)[] = [];
 
   constructor(execArgv: readonly string[], onEnd: () => void) {
-    // In a session of its own: what ends the gateway's terminal or group must not end it.
+    // A session of its own keeps it alive when the gateway's terminal or group is ended.
     const child = spawn(process.execPath, [...execArgv, SCRIPT], {
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],

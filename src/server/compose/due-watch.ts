@@ -48,7 +48,7 @@ export class DueWatch {
     await begin();
     this.#isDone = true;
     this.#unwatch();
-    // Not awaited: the loop waits for this very look.
+    // Nothing awaits it: the loop waits for this very look.
     void this.#loop.close();
     return Infinity;
   }

@@ -45,7 +45,7 @@ export interface StartOptions {
   workers?: number | undefined;
   /** Reload when a configuration file changes. */
   watch: boolean;
-  /** Only check the configuration. */
+  /** Check the configuration and end. */
   check: boolean;
   /** Renders log lines in place of `server.log.format`. */
   renderLog?: LogOptions['render'];

@@ -17,7 +17,7 @@ const STATUSES: readonly RunStatus[] = ['pending', 'succeeded', 'failed'];
 export interface RunPageRequest {
   readonly organization: string;
   readonly query: URLSearchParams;
-  /** Only runs of this Schedule, whatever the query says of others. */
+  /** Schedule whose runs are listed, whatever the query says of others. */
   readonly deploymentId?: string | undefined;
 }
 

@@ -47,7 +47,7 @@ export class Inbox implements LiveFollower {
     const id = this.#idOf(delta);
     if (id === undefined || !this.#open.has(id)) return;
     if (this.#waiting.length < MAX_WAITING) this.#waiting.push({ id, delta });
-    // Without what comes next, later parts would join to another text.
+    // Later parts would join to another text without what comes next.
     else this.#open.delete(id);
     this.#resolve();
   }

@@ -29,7 +29,7 @@ export type ServerType =
 /** An event before it has its place: the wire object without `processed_at`. */
 export interface NewEvent {
   readonly type: InputType | ServerType;
-  /** Only where `TurnLog.nextEventId` reserved it. */
+  /** Present where `TurnLog.nextEventId` reserved it. */
   readonly id?: string;
   readonly [member: string]: unknown;
 }

@@ -76,7 +76,7 @@ function idOf({ path }: HttpExchange): string {
   try {
     if (segment !== undefined) return decodeURIComponent(segment);
   } catch {
-    // Not an id that anybody was given.
+    // Nobody was given such an id.
   }
   throw new GatewayError('not_found', { message: 'interaction not found' });
 }

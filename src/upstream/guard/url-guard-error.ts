@@ -1,6 +1,6 @@
 /** Cause for not calling a user-supplied URL. */
 export type UrlRefusal =
-  /** Not a URL. */
+  /** Text that is no URL. */
   | 'syntax'
   /** Neither http nor https. */
   | 'scheme'

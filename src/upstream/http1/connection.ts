@@ -59,7 +59,7 @@ export class Connection implements ExchangeConnection {
   readonly #owner: ConnectionOwner;
   #connectTimer: Timer | undefined;
   #exchange: Exchange | undefined;
-  /** Set while the exchange is written and its answer is not complete. */
+  /** Parser of the answer, while the exchange is written and its answer is not complete. */
   #parser: ResponseParser | undefined;
   /** A spooled body is on its way. */
   #sending = false;

@@ -42,7 +42,7 @@ export function createRequestHead(request: UpstreamRequest, host: string): strin
     if (UNFIT_IN_VALUE.test(value)) throw new TypeError(`header ${name} cannot be sent: its value`);
     head += `${name}: ${value}\r\n`;
   }
-  // Without the header a server may use any coding.
+  // A server may use any coding where the header is missing.
   if (codingsAsked(headers) === undefined)
     head += `accept-encoding: ${offeredCodings(request)}\r\n`;
   const length = body?.length ?? 0;

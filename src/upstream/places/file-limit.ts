@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 /** Connections of a provider that sets none, where more files may be open. */
 const MOST_CONNECTIONS = 4096;
-/** Taken where no system tells its limit. */
+/** Limit where no system tells one. */
 const ASSUMED_FILES = 1024;
 /** One to the provider, and one from the client that waits for it. */
 export const FILES_PER_CALL = 2;

@@ -100,7 +100,7 @@ export class Journal {
     } else if (ended && !(ended.record instanceof EncodedValue)) {
       this.#next++;
       const record = this.#lines.addParts(...toEndLine(call, ended.record));
-      // From here on its bytes are enough: objects that live on are copied again and again.
+      // Bytes are enough from here on: objects that live on are copied again and again.
       ended.record = new EncodedValue(record);
     }
   }

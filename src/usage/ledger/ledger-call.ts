@@ -108,7 +108,7 @@ export interface Job {
   number: number;
   /** Its money counts as pending. */
   isPending: boolean;
-  /** Only the store keeps it, and decides about it. */
+  /** The store alone keeps it, and decides about it. */
   isDirect: boolean;
 }
 

@@ -24,7 +24,7 @@ export interface Work {
   ending(): readonly LedgerCall[];
   /** The counters that the plan needs. */
   scopes(): Iterable<Scope>;
-  /** Made anew for every attempt. */
+  /** Plans the writes of one attempt; asked anew for each. */
   plan(): Plan;
 }
 
@@ -58,7 +58,7 @@ export class LedgerCommitter {
   async commit(work: Work): Promise<number> {
     const { store, state, recall } = this.#options;
     for (let tries = 1; tries <= MAX_ATTEMPTS; tries++) {
-      // At once: what others have changed costs no more round trips the more there is of it.
+      // Reads run together: what others have changed costs no more round trips the more there is of it.
       await Promise.all([
         this.#lookUp(work.ending()),
         state.slices.load(store),

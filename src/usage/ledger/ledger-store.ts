@@ -105,7 +105,7 @@ export function createLedger(options: LedgerOptions): StoreLedger {
     state.followed.delete(call);
     // Nothing was reserved or sent: nobody can lose by it.
     if (call.refusal) call.settled?.resolve();
-    // Without a reservation nobody waits for what comes back.
+    // Nobody waits for what comes back where nothing is reserved.
     if (call.settled) void writer.push('settle', call);
     else writer.pushLater(call);
   };

@@ -100,7 +100,7 @@ export interface RequestOutcome {
   /** Milliseconds to the first content byte, null when none came. */
   firstContentMs: number | null;
   totalMs: number;
-  /** Only when content logging is switched on. */
+  /** Present when content logging is switched on. */
   content?: { request: string; response: string } | undefined;
 }
 

@@ -62,7 +62,7 @@ export async function recoverOpen({
   const absent = roster.filter((entry) => !alive.has(String(entry.key[1])) || isEnded(entry));
   const recovered = { interrupted: 0, charged: 0 };
   if (absent.length === 0) return recovered;
-  // From here on nothing of theirs is accepted any more, should one of them only have been asleep.
+  // Nothing of theirs is accepted from here on, should one of them only have been asleep.
   const dead = new Map<string, Op>();
   for (const entry of absent) {
     const worker = String(entry.key[1]);

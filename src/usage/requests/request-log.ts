@@ -84,7 +84,7 @@ export async function getRequest(
   const ended = await getEnded(store, id);
   if (ended) return ended;
   const start = (await listStarts(store)).get(id);
-  // Not in flight any more: it may have ended since the first look.
+  // A request that is in flight no more may have ended since the first look.
   return start ? toPendingRecord(id, start) : getEnded(store, id);
 }
 

@@ -35,7 +35,7 @@ export async function readDaySums(store: Store, query: DaySumsQuery): Promise<Da
   if (until <= first) return { days: [], rest: [{ first, last }], isEntered };
   const before = new Date(Date.parse(until) - DAY_MS).toISOString().slice(0, 10);
   const past = { first, last: last < before ? last : before };
-  // In any order: a digest that goes with a mark was right when the mark was.
+  // The order is free: a digest that goes with a mark was right when the mark was.
   const [late, all, own] = await Promise.all([
     readLate(store, past),
     readDigests(store, ALL, past),

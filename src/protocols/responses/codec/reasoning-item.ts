@@ -23,7 +23,7 @@ export function readReasoningItem(item: Members, writer: Writer): ReasoningPart 
     type: 'reasoning',
     text,
     ...(signature && { signature }),
-    // Only there a signature without reasoning of its own belongs to what follows.
+    // A signature without reasoning of its own belongs, only there, to what follows.
     ...(text === '' && signature && PROTOCOLS[signature.origin].signsNext && { ofNext: true }),
   };
 }

@@ -34,7 +34,7 @@ export async function openJournal(
 ): Promise<OpenJournal> {
   const owner = randomBytes(4).toString('hex');
   const blobs = createBlobs(driver);
-  // Set before anything is written; and an older release must still read the lock of its own store.
+  // Comes before anything is written; and an older release must still read the lock of its own store.
   blobs.useFormat((await storedFormat(blobs, await blobs.list())) || FORMAT);
   const lease = await acquireLease(blobs, clock, owner);
   const table = createTable(rowClock);
