@@ -31,6 +31,7 @@ export interface CalendarDay {
   readonly clockChange: number;
 }
 
+const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 /** Reads the clocks of a zone. */
@@ -73,9 +74,7 @@ export function toCalendar(
     marks: sideBySide(
       placed.filter((mark) => mark.day === day).sort((a, b) => a.minute - b.minute),
     ),
-    clockChange:
-      offsetAt(Date.parse(`${day}T23:00:00Z`), zone) -
-      offsetAt(Date.parse(`${day}T23:00:00Z`) - DAY, zone),
+    clockChange: (DAY - lengthOf(day, zone)) / MINUTE,
   }));
 }
 
@@ -97,12 +96,22 @@ function sideBySide(marks: readonly TimedMark[]): PlacedMark[] {
   );
 }
 
-/** Minutes that the clocks of a zone are ahead of UTC. */
-function offsetAt(at: number, zone: string): number {
+/** Milliseconds from the first moment of a day to that of the next. */
+function lengthOf(day: string, zone: string): number {
+  const midnight = Date.parse(day);
+  return startOf(midnight + DAY, zone) - startOf(midnight, zone);
+}
+
+/** First moment of the day by the clocks of a zone, whose midnight in UTC is given. */
+function startOf(midnight: number, zone: string): number {
+  const nearby = midnight - aheadAt(midnight, zone);
+  return midnight - aheadAt(nearby, zone);
+}
+
+/** Milliseconds that the clocks of a zone are ahead of UTC. */
+function aheadAt(at: number, zone: string): number {
   const { day, minute } = localTime(at, zone);
-  return Math.round(
-    (Date.parse(`${day}T00:00:00Z`) + minute * 60_000 - Math.floor(at / 60_000) * 60_000) / 60_000,
-  );
+  return Date.parse(day) + minute * MINUTE - Math.floor(at / MINUTE) * MINUTE;
 }
 
 /** Day and time by the clocks of a zone: `Mon 23 Nov 07:00`. */
