@@ -46,7 +46,7 @@ function toYaml(value: unknown, depth: number): string {
     return members
       .map(([name, one]) => {
         const text = toYaml(one, depth + 1);
-        return `\n${pad}${name}:${text.startsWith('\n') ? text : ` ${text}`}`;
+        return `\n${pad}${quoted(name)}:${text.startsWith('\n') ? text : ` ${text}`}`;
       })
       .join('');
   }

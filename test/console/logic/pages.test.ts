@@ -277,7 +277,9 @@ describe('configuration', () => {
       routes: [{ provider: 'west', n: '1' }],
       none: null,
     });
-    expect(text).toBe('- name: a/b\n  on: true\n  routes:\n    - provider: west\n      n: "1"\n');
+    expect(text).toBe(
+      '- name: a/b\n  "on": true\n  routes:\n    - provider: west\n      "n": "1"\n',
+    );
   });
 
   it('shows a plan line by line, with drift', () => {
