@@ -44,8 +44,9 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     isolate: false,
-    testTimeout: 150_000,
-    hookTimeout: 150_000,
+    // Twice what the slowest needs: a change that lets a test wait for ever is noticed by that.
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
     sequence: { sequencer: NearFirst },
   },
 });
