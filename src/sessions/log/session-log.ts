@@ -2,7 +2,6 @@ import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { ownTurn } from '../../core/in-turns.ts';
 import type { IdSource } from '../../core/ids.ts';
-import { Serial } from '../../core/serial.ts';
 import { mayHaveMore } from '../../store/may-have-more.ts';
 import type { Entry, Op, Store, Version } from '../../store/store.ts';
 import { LiveSessions } from '../live-sessions.ts';
@@ -213,4 +212,25 @@ export function appendOps(id: string, placed: readonly PlacedEvent[]): Op[] {
 
 export function noSession(): GatewayError {
   return new GatewayError('not_found', { message: 'session not found' });
+}
+
+/** Runs work of one key strictly one after the other, and work of different keys at once. */
+class Serial {
+  readonly #tails = new Map<string, Promise<unknown>>();
+
+  /** Waits for the key's work so far, whatever became of it. */
+  run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(key);
+    const result = before === undefined ? work() : before.then(work);
+    const tail: Promise<void> = result.then(
+      () => this.#leave(key, tail),
+      () => this.#leave(key, tail),
+    );
+    this.#tails.set(key, tail);
+    return result;
+  }
+
+  #leave(key: string, tail: Promise<unknown>): void {
+    if (this.#tails.get(key) === tail) this.#tails.delete(key);
+  }
 }
