@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { toShellWord } from '../../core/shell-word.ts';
 import type { Style } from '../output/style.ts';
 import { mergeContent } from './merge-content.ts';
 import type { Tool, ToolFile, ToolRecipe } from './tool.ts';
@@ -38,8 +39,7 @@ function exports(env: Readonly<Record<string, string>>): string[] {
 
 /** A command that makes a key stays one that the shell runs. */
 function quoted(value: string): string {
-  if (/^[\w./:@%+,-]+$/.test(value)) return value;
-  return value.startsWith('$(') ? `"${value}"` : `'${value.replaceAll("'", String.raw`'\''`)}'`;
+  return value.startsWith('$(') ? `"${value}"` : toShellWord(value);
 }
 
 function startLine({ program }: Tool, { args = [] }: ToolRecipe): string | undefined {

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { toPlanFile } from '../../config/plan/plan-file.ts';
+import { toShellWord } from '../../core/shell-word.ts';
 import { toResourceClient } from '../resources/admin-resources.ts';
 import type { GatewayConfig } from '../../config/read/load-config.ts';
 import type { Plan } from '../../config/plan/plan.ts';
@@ -52,16 +53,12 @@ function applyCommand(plan: Plan, path: string, { flags, context }: InputOf<'dif
   const server = layer === 'flag' ? globals.values.server : undefined;
   return [
     'gateway apply',
-    ...['--plan', path, ...named('file'), ...named('overlay')].map(inShell),
+    ...['--plan', path, ...named('file'), ...named('overlay')].map(toShellWord),
     ...(flags.recursive ? ['--recursive'] : []),
-    ...CHOSEN.flatMap(named).map(inShell),
-    ...(server === undefined ? [] : ['--server', inShell(server)]),
+    ...CHOSEN.flatMap(named).map(toShellWord),
+    ...(server === undefined ? [] : ['--server', toShellWord(server)]),
     ...(flags['unknown-fields'] === 'warn' ? ['--unknown-fields warn'] : []),
     ...(actions.some(({ action }) => action === 'replace') ? ['--allow-replace'] : []),
     ...(isCounted ? [`--confirm-prune ${summary.remove}`] : []),
   ].join(' ');
-}
-
-function inShell(word: string): string {
-  return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

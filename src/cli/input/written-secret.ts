@@ -1,6 +1,7 @@
 import { type ActualState, findDeclared } from '../../config/actual/actual.ts';
 import type { DesiredState } from '../../config/objects/desired.ts';
 import { kindOf } from '../../config/objects/kinds.ts';
+import { toShellArguments } from '../../core/shell-word.ts';
 import { secretAt } from '../../resources/fields/secret-path.ts';
 import { CliError, usageError } from '../cli-error.ts';
 
@@ -47,7 +48,7 @@ export function secretOf(named: string, compared: Compared): string {
     throw unwritable(
       `--write-secret ${named}: the ${first.field} of a ${kind} never changes`,
       kind === 'key'
-        ? `\`gateway keys rotate ${first.object.name}\` gives it a new one; both are one key`
+        ? `\`gateway keys rotate ${toShellArguments(first.object.name)}\` gives it a new one; both are one key`
         : `declare a ${kind} of another name with the new ${first.field}; --prune ends the old one`,
     );
   }

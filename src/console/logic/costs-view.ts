@@ -1,4 +1,5 @@
 import type { Usage } from '../api/views.ts';
+import { toShellWord } from '../../core/shell-word.ts';
 import type { UsageSum } from './cost-series.ts';
 
 export interface Dimension {
@@ -126,7 +127,7 @@ export function toUsageCommand({
   const { from, to } = toRange(first, last);
   const isMonth = period === 'month' && first === chartFirst && last === chartLast;
   const range = isMonth ? `--month ${first.slice(0, 7)}` : `--from ${from} --to ${to}`;
-  return `gateway usage --by ${by.id} ${range}`;
+  return `gateway usage --by ${toShellWord(by.id)} ${range}`;
 }
 
 /** Name of the requests that have no value of a dimension. */

@@ -1,4 +1,5 @@
 import type { Role } from '../../core/access.ts';
+import { toShellWord } from '../../core/shell-word.ts';
 
 /** Recipe that makes a tool use the gateway with a key. */
 export interface Recipe {
@@ -62,13 +63,13 @@ export function toKeyBody(form: KeyForm, now: number): Record<string, unknown> {
 /** The command line that creates the same key. */
 export function toKeyCommand(form: KeyForm): string {
   return [
-    `gateway keys create ${form.name.trim() || 'NAME'}`,
+    `gateway keys create ${toShellWord(form.name.trim() || 'NAME')}`,
     ...(form.isLimited ? form.scopes.map((scope) => `--scope ${scope}`) : []),
     ...(form.role ? [`--role ${form.role}`] : []),
-    ...(form.day ? [`--spending-limit-day ${form.day}`] : []),
-    ...(form.month ? [`--spending-limit-month ${form.month}`] : []),
-    ...(form.days ? [`--expires-in ${form.days}d`] : []),
-    ...splitWords(form.models).map((model) => `--allowed-model '${model}'`),
+    ...(form.day ? [`--spending-limit-day ${toShellWord(form.day)}`] : []),
+    ...(form.month ? [`--spending-limit-month ${toShellWord(form.month)}`] : []),
+    ...(form.days ? [`--expires-in ${toShellWord(`${form.days}d`)}`] : []),
+    ...splitWords(form.models).map((model) => `--allowed-model ${toShellWord(model)}`),
   ].join(' ');
 }
 

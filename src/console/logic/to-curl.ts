@@ -1,3 +1,4 @@
+import { toShellWord } from '../../core/shell-word.ts';
 import type { RequestRow } from '../api/views.ts';
 
 /** Paths of the surfaces that a request can be asked again on, by their names in records. */
@@ -15,10 +16,10 @@ export function toCurl(row: RequestRow, origin: string): string {
   const path = (PATHS[row.surface] ?? PATHS['chat'] ?? '').replace('MODEL', row.alias ?? row.model);
   const body = row.content?.request ?? bodyOf(row);
   return [
-    `curl ${origin}${path}`,
+    `curl ${toShellWord(origin + path)}`,
     `-H "authorization: Bearer $GATEWAY_API_KEY"`,
     `-H 'content-type: application/json'`,
-    `-d '${body.replaceAll("'", "'\\''")}'`,
+    `-d ${toShellWord(body)}`,
   ].join(' \\\n  ');
 }
 

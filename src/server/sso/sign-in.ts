@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { AuditNote, Origin } from '../../audit/audit-entry.ts';
 import { callOf } from '../../audit/origin-of.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { toShellArguments } from '../../core/shell-word.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { organization } from '../../resources/kinds/organization.ts';
 import type { Repository } from '../../resources/store/repository.ts';
@@ -116,6 +117,6 @@ function toChanges(told: Readonly<Record<string, unknown>>): AuditNote['changes'
 }
 
 function missing(name: string): GatewayError {
-  const message = `server.sso.roles names organization ${name}, which does not exist; make it: gateway organizations create ${name}`;
+  const message = `server.sso.roles names organization ${name}, which does not exist; make it: gateway organizations create ${toShellArguments(name)}`;
   return new GatewayError('sso_refused', { message });
 }

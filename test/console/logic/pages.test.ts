@@ -254,7 +254,7 @@ describe('a new key', () => {
 
   it('has a command line', () => {
     expect(toKeyCommand(form)).toBe(
-      "gateway keys create ci --scope inference --role operator --spending-limit-day 5 --expires-in 30d --allowed-model 'a/*' --allowed-model 'b'",
+      "gateway keys create ci --scope inference --role operator --spending-limit-day 5 --expires-in 30d --allowed-model 'a/*' --allowed-model b",
     );
   });
 });

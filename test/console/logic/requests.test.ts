@@ -106,6 +106,16 @@ describe('the address of the Requests page', () => {
     expect(toggleColumn(['time'], 'time')).toEqual(['time']);
   });
 
+  it('has a command line of words alone, whatever a link says', () => {
+    const filter = 'key:"my key" model:a;b status:$(id)';
+    expect(toLogsCommand({ ...readView('?last='), filter })).toBe(
+      "gateway logs --follow --key 'my key' --model 'a;b' --status '$(id)'",
+    );
+    const open = (id: string) => toLogsCommand({ ...readView(''), open: id });
+    expect(open('req_1; id')).toBe("gateway logs 'req_1; id'");
+    expect(open('--server=http://other.test')).toBe('gateway logs -- --server=http://other.test');
+  });
+
   it('has a command line', () => {
     const view = { ...readView(''), filter: 'model:a/b status:>=400 key:web result:error' };
     expect(toLogsCommand(view)).toBe(
@@ -236,6 +246,13 @@ describe('copy as curl', () => {
     const text = toCurl(row({ surface: 'messages' }), 'http://localhost:1');
     expect(text).toContain('http://localhost:1/v1/messages');
     expect(text).toContain('Bearer $GATEWAY_API_KEY');
+  });
+
+  it('quotes its address', () => {
+    const asked = row({ surface: 'generate-content', alias: "a'b" });
+    expect(toCurl(asked, 'http://localhost:1')).toContain(
+      String.raw`curl 'http://localhost:1/v1beta/models/a'\''b:generateContent'`,
+    );
   });
 
   it('quotes what a shell would read', () => {

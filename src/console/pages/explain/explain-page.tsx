@@ -1,4 +1,5 @@
 import { useLocation } from 'preact-iso';
+import { toShellArguments, toShellWord } from '../../../core/shell-word.ts';
 import type { ModelRow, Plan } from '../../../client/models.ts';
 import type { Page } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
@@ -95,7 +96,9 @@ export function ExplainPage() {
         )}
         <Operation />
       </div>
-      <Foot command={`gateway models explain ${model || 'MODEL'} --protocol ${protocol}`}>
+      <Foot
+        command={`gateway models explain --protocol ${toShellWord(protocol)} ${toShellArguments(model || 'MODEL')}`}
+      >
         As this process sees it now
       </Foot>
     </div>

@@ -1,4 +1,5 @@
 import { useLocation } from 'preact-iso';
+import { toShellArguments } from '../../../core/shell-word.ts';
 import type { Page } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
 import { useCommands } from '../../frame/use-commands.ts';
@@ -74,7 +75,9 @@ function AllKeys() {
           <KeyDetail key={opened.id} row={opened} onClose={() => go('')} onChange={reload} />
         )}
       </div>
-      <Foot command={opened ? `gateway keys get ${opened.name}` : 'gateway keys list'}>
+      <Foot
+        command={opened ? `gateway keys get ${toShellArguments(opened.name)}` : 'gateway keys list'}
+      >
         {counted(keys.length, 'key')}
       </Foot>
     </div>

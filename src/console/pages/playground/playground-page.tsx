@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { toShellArguments } from '../../../core/shell-word.ts';
 import type { Page, RequestRow } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
 import { WIRE_PROTOCOLS, parseTools } from '../../logic/wire-requests.ts';
@@ -99,7 +100,7 @@ export function PlaygroundPage() {
         ))}
       </div>
       <Foot
-        command={`gateway chat ${name || 'MODEL'} "${prompt.value.text.replaceAll('"', '\\"').slice(0, 60)}"`}
+        command={`gateway chat ${toShellArguments(name || 'MODEL', prompt.value.text.slice(0, 60))}`}
       >
         Calls count against the key that is signed in
       </Foot>

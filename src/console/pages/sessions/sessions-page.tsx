@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
+import { toShellArguments } from '../../../core/shell-word.ts';
 import type { ApiError } from '../../api/call.ts';
 import type { Page, SessionRow } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
@@ -78,7 +79,11 @@ export function SessionsPage() {
           />
         )}
       </div>
-      <Foot command={id === '' ? 'gateway sessions list' : `gateway sessions tail ${id}`}>
+      <Foot
+        command={
+          id === '' ? 'gateway sessions list' : `gateway sessions tail ${toShellArguments(id)}`
+        }
+      >
         {counted(rows.length, 'Session')}
         {isMore && ', and older ones'}
       </Foot>
