@@ -46,9 +46,14 @@ export function parseFilter(text: string): Term[] {
   });
 }
 
+/** A condition as a filter line has it. */
+export function toTerm(field: string, value: string): string {
+  return `${field}:${/\s/.test(value) ? `"${value}"` : value}`;
+}
+
 /** The filter line with a condition put in place of those of its field; taken out where it is there. */
 export function toggleTerm(text: string, field: string, value: string): string {
-  const word = `${field}:${/\s/.test(value) ? `"${value}"` : value}`;
+  const word = toTerm(field, value);
   const words = wordsOf(text);
   if (words.includes(word)) return words.filter((one) => one !== word).join(' ');
   return [...words.filter((one) => !one.startsWith(`${field}:`)), word].join(' ');

@@ -1,3 +1,5 @@
+import { toTerm } from './request-filter.ts';
+
 /** State of the Requests page, which is its address and nothing else. */
 export interface RequestsView {
   readonly filter: string;
@@ -71,6 +73,11 @@ export function writeView(view: RequestsView): string {
   if (view.open !== '') query.set('open', view.open);
   const text = query.toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
   return text === '' ? '' : `?${text}`;
+}
+
+/** Address of the Requests page that shows the requests of one value, by default of all times. */
+export function toRequestsOf(field: string, value: string, last = ''): string {
+  return `/console/requests${writeView({ ...readView(''), last, filter: toTerm(field, value) })}`;
 }
 
 /** The columns with one put in or out, in their own order. */

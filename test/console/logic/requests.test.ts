@@ -9,7 +9,12 @@ import {
   toServerQuery,
   toggleTerm,
 } from '../../../src/console/logic/request-filter.ts';
-import { readView, toggleColumn, writeView } from '../../../src/console/logic/requests-view.ts';
+import {
+  readView,
+  toggleColumn,
+  toRequestsOf,
+  writeView,
+} from '../../../src/console/logic/requests-view.ts';
 import { toCurl } from '../../../src/console/logic/to-curl.ts';
 import { placeOf, ticksOf, toWaterfall } from '../../../src/console/logic/waterfall.ts';
 
@@ -99,6 +104,16 @@ describe('the address of the Requests page', () => {
       columns: ['cost'],
       group: '',
     });
+  });
+
+  it('shows the requests of one value, whatever it holds', () => {
+    for (const name of ['web', 'my key', 'a&b=c#d', 'a:b']) {
+      const address = new URL(toRequestsOf('key', name), 'http://localhost');
+      const view = readView(address.search);
+      expect(view).toMatchObject({ last: '' });
+      expect(parseFilter(view.filter)).toEqual([{ field: 'key', value: name, isExcluded: false }]);
+    }
+    expect(toRequestsOf('provider', 'west', '24h')).toBe('/console/requests?q=provider:west');
   });
 
   it('puts columns in and out in their own order, never the last one', () => {

@@ -2,6 +2,7 @@ import { toCsv } from '../../logic/cost-series.ts';
 import type { CostRow, UsageSum } from '../../logic/cost-series.ts';
 import type { CostsView, Dimension } from '../../logic/costs-view.ts';
 import { compact, count, money, percent } from '../../logic/format.ts';
+import { toRequestsOf } from '../../logic/requests-view.ts';
 import { Share } from '../../parts/parts.tsx';
 
 interface CostTableProps {
@@ -112,8 +113,7 @@ function Name({ by, row }: { by: Dimension; row: CostRow }) {
   if (value === '') return <span class="dim">{name}</span>;
   const code = by.isLong ? <code>{name}</code> : name;
   if (!by.field || (by.isLong && value === 'other')) return code;
-  const term = `${by.field}:${/\s/.test(name) ? `"${name}"` : name}`;
-  return <a href={`/console/requests?last=&q=${encodeURIComponent(term)}`}>{code}</a>;
+  return <a href={toRequestsOf(by.field, name)}>{code}</a>;
 }
 
 /** Saves what is seen; what nobody knows stays empty. */

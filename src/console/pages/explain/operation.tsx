@@ -1,6 +1,7 @@
 import type { Page } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
 import { counted } from '../../logic/format.ts';
+import { toRequestsOf } from '../../logic/requests-view.ts';
 import { useLoad } from '../../parts/load.ts';
 import { Ago, Problem, State } from '../../parts/parts.tsx';
 
@@ -57,9 +58,7 @@ export function Operation() {
             {providers.value.value?.map((row) => (
               <tr key={row.id}>
                 <td>
-                  <a href={`/console/requests?q=provider:${encodeURIComponent(row.name)}`}>
-                    {row.name}
-                  </a>
+                  <a href={toRequestsOf('provider', row.name, '24h')}>{row.name}</a>
                 </td>
                 <td>{row.provider_type}</td>
                 <td class="cut wide-cell">

@@ -4,6 +4,7 @@ import type { Page } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
 import { useCommands } from '../../frame/use-commands.ts';
 import { counted, money } from '../../logic/format.ts';
+import { toRequestsOf } from '../../logic/requests-view.ts';
 import { useLoad } from '../../parts/load.ts';
 import { Ago, Empty, Foot, Problem, Share } from '../../parts/parts.tsx';
 import { CreateKey } from './create-key.tsx';
@@ -141,7 +142,7 @@ function KeyTable({ keys, spent, open, onOpen }: KeyTableProps) {
               </td>
               <td class="right">
                 <a
-                  href={`/console/requests?last=&q=key:${encodeURIComponent(row.name)}`}
+                  href={toRequestsOf('key', row.name)}
                   onClick={(event) => event.stopPropagation()}
                 >
                   {money(cost)}

@@ -2,6 +2,7 @@ import type { RequestRow } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
 import { NONE, count, dateTime, duration, money } from '../../logic/format.ts';
 import { conversationOf } from '../../logic/request-filter.ts';
+import { toRequestsOf } from '../../logic/requests-view.ts';
 import { toCurl } from '../../logic/to-curl.ts';
 import { useLoad } from '../../parts/load.ts';
 import { Copy, Problem } from '../../parts/parts.tsx';
@@ -119,7 +120,7 @@ function Summary({ row }: { row: RequestRow }) {
                 href={
                   conversation.startsWith('sess_')
                     ? `/console/sessions/${conversation}`
-                    : `/console/requests?last=&q=conversation:${encodeURIComponent(conversation)}`
+                    : toRequestsOf('conversation', conversation)
                 }
               >
                 {conversation}

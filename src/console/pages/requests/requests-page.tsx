@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso';
 import { useConsole } from '../../frame/state.ts';
 import { useCommands } from '../../frame/use-commands.ts';
 import { counted } from '../../logic/format.ts';
+import { toTerm } from '../../logic/request-filter.ts';
 import { readView, writeView } from '../../logic/requests-view.ts';
 import type { RequestsView } from '../../logic/requests-view.ts';
 import { toLogsCommand } from '../../logic/logs-command.ts';
@@ -62,7 +63,7 @@ export function RequestsPage() {
           ) : view.group ? (
             <ConversationList
               rows={rows}
-              onPick={(id) => change({ group: '', filter: `conversation:${id}` })}
+              onPick={(id) => change({ group: '', filter: toTerm('conversation', id) })}
             />
           ) : (
             <RequestList

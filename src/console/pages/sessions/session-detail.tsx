@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { SessionRow } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
 import { counted, money } from '../../logic/format.ts';
+import { toRequestsOf } from '../../logic/requests-view.ts';
 import { toTimeline, waitingTools } from '../../logic/session-timeline.ts';
 import { toApiError, useLoad } from '../../parts/load.ts';
 import { Copy, Problem } from '../../parts/parts.tsx';
@@ -105,7 +106,7 @@ export function SessionDetail({ id, session: listed, onClose, onChange }: Sessio
             </strong>
           )}
           {counted(session?.stats?.turns, 'turn')} ·{' '}
-          <a href={`/console/requests?last=&q=conversation:${id}`}>{money(session?.usage?.cost)}</a>
+          <a href={toRequestsOf('conversation', id)}>{money(session?.usage?.cost)}</a>
         </p>
       </div>
     </aside>
