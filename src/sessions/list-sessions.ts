@@ -4,6 +4,7 @@ import type { SessionIndex, SessionRow } from './session-row.ts';
 import type { Session } from './session.ts';
 import type { SessionFilter, SessionQuery } from './sessions.ts';
 
+/** Most rows that are read at once. */
 const CHUNK = 100;
 
 /** See `Sessions.list`. */
@@ -15,10 +16,11 @@ export async function listSessions(
   const prefix = indexPrefix(organization, ...narrowest(filter));
   const found: Session[] = [];
   let last = after;
-  for (;;) {
+  // No more than what may be enough, which it mostly is.
+  for (let chunk = Math.min(limit, CHUNK); ; chunk = Math.min(2 * chunk, CHUNK)) {
     const ids = await log.store.list({
       prefix,
-      limit: CHUNK,
+      limit: chunk,
       reverse: order === 'desc',
       ...(last === undefined ? {} : { after: [...prefix, last] }),
     });
@@ -29,7 +31,7 @@ export async function listSessions(
     const wanted = matching.slice(0, limit - found.length);
     const sessions = await Promise.all(wanted.map((row) => log.withAgent(row)));
     found.push(...sessions.filter((session) => session !== undefined));
-    if (found.length >= limit || ids.length < CHUNK) return found;
+    if (found.length >= limit || ids.length < chunk) return found;
     last = String(ids.at(-1)?.key.at(-1));
   }
 }
