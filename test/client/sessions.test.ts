@@ -62,6 +62,12 @@ describe('sessions', () => {
     },
   ]);
 
+  it('asks for a hundred at once where nobody says how many', async () => {
+    const { client, sent } = connect([{ data: [] }]);
+    await collect(client.sessions.list());
+    expect(sent.map(({ target }) => target)).toEqual(['/v1/sessions?limit=100']);
+  });
+
   it('tails one from behind its history', async () => {
     const next = { id: 'evt_2', type: 'session.deleted' };
     const live = new Response(streamOf([`data: ${JSON.stringify(next)}\n\n`]));
