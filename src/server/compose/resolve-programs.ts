@@ -52,6 +52,18 @@ export async function resolveSso(
   return { ...settings, clientSecret: reference && (await resolve(reference)) };
 }
 
+/** Everything of the server that reaches outside with a secret. Rejects as above. */
+export async function resolveOutside(
+  server: Pick<ServerConfig, 'harnesses' | 'mcpServers' | 'alerts' | 'sso'>,
+  resolve: (reference: SecretRef) => Promise<string>,
+) {
+  return {
+    programs: await resolvePrograms(server, resolve),
+    mails: await resolveMails(server, resolve),
+    ssoSettings: await resolveSso(server, resolve),
+  };
+}
+
 async function resolveAll(
   values: Readonly<Record<string, string | SecretRef>>,
   resolve: (reference: SecretRef) => Promise<string>,

@@ -7,7 +7,7 @@ import { resolveSecret } from '../../config/objects/references.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { createProxyRules } from '../../upstream/proxy/proxy-rules.ts';
 import { isConsoleServed } from '../console/is-console-served.ts';
-import { resolveMails, resolvePrograms } from '../compose/resolve-programs.ts';
+import { resolveOutside } from '../compose/resolve-programs.ts';
 import { CertificateError, readCertificate } from '../http/certificate-files.ts';
 import { assertCanListen } from '../http/listen.ts';
 
@@ -23,8 +23,7 @@ export async function preflight(server: ServerConfig, sources: ReferenceSources)
   for (const key of [...(masterKey ? [masterKey] : []), ...previousKeys])
     await resolveSecret(key, sources);
   const resolve = (reference: SecretRef): Promise<string> => resolveSecret(reference, sources);
-  await resolvePrograms(server, resolve);
-  await resolveMails(server, resolve);
+  await resolveOutside(server, resolve);
   await assertUsable(server.dataDir);
   await assertCanListen(server.listen);
   if (server.metrics.listen) await assertCanListen(server.metrics.listen);

@@ -22,7 +22,7 @@ import { loadMasterKeys } from './master-key.ts';
 import { openGateway } from '../compose/open-gateway.ts';
 import type { GatewayOptions } from '../compose/gateway-options.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
-import { resolveMails, resolveSso, resolvePrograms } from '../compose/resolve-programs.ts';
+import { resolveOutside } from '../compose/resolve-programs.ts';
 
 export interface ServeDeps extends Pick<GatewayOptions, 'openStore'> {
   clock: Clock;
@@ -42,9 +42,7 @@ export async function openConfigured(
   return openGateway({
     config: server,
     firstContentSet: origins.has('timeouts.first_content'),
-    programs: await resolvePrograms(server, resolve),
-    mails: await resolveMails(server, resolve),
-    ssoSettings: await resolveSso(server, resolve),
+    ...(await resolveOutside(server, resolve)),
     environment: sources.env,
     proxies: createProxyRules(sources.env),
     masterKeys,
