@@ -55,7 +55,7 @@ export async function ensureSubjectKey(
   if (stored.state['revoked_at'] === null && Object.keys(identity.fields).length > 0) {
     const body = {
       ...identity.fields,
-      ...(labels && { labels: { ...stored.spec.labels, ...labels } }),
+      ...(labels && { labels: { ...stored.spec.labels, ...labels, ...own } }),
     };
     await repository.update({ definition, idOrName: stored.id, ...scope }, body);
   }
