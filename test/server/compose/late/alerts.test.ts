@@ -1,0 +1,215 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { ALERT_CHAT_JOB, ALERT_MAIL_JOB } from '../../../../src/alerts/create-alerts.ts';
+import type { Alert } from '../../../../src/alerts/alert.ts';
+import type { Job, JobRun } from '../../../../src/jobs/jobs.ts';
+import { budget as definition, toBudget } from '../../../../src/resources/kinds/budget.ts';
+import type { Budget } from '../../../../src/usage/budgets/budget.ts';
+import type { RunRow } from '../../../../src/scheduler/run-row.ts';
+import { createAlertParts } from '../../../../src/server/compose/late/alerts.ts';
+import type { AlertParts, AlertPartsOptions } from '../../../../src/server/compose/late/alerts.ts';
+import { StoreError } from '../../../../src/store/store.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { createLedger } from '../../../../src/usage/ledger/ledger-store.ts';
+import { makeResources, MASTER_KEY } from '../../../resources/make-resources.ts';
+import type { Resources } from '../../../resources/make-resources.ts';
+import { createStarts, DAY, DOLLAR, outcome, principal } from '../../../usage/usage-fixtures.ts';
+
+const MINUTE = 60_000;
+const WATCH = 'alert-watch';
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('alerts to the targets of the settings', () => {
+  let resources: Resources;
+  let organization: string;
+  let fault: Error | undefined;
+  let added: Job[];
+  let lines: { message: string; fields: unknown }[];
+  let parts: AlertParts;
+
+  beforeEach(async () => {
+    resources = makeResources();
+    fault = undefined;
+    [added, lines] = [[], []];
+    const made = await resources.call('POST organizations', { body: { name: 'default' } });
+    organization = made.body['id'];
+    const { store, clock, repository } = resources;
+    const watched: Store = {
+      ...store,
+      async commit(ops) {
+        if (fault) throw fault;
+        return store.commit(ops);
+      },
+    };
+    const options = {
+      store: watched,
+      clock,
+      repository,
+      random: () => 0.5,
+      masterKeys: [MASTER_KEY],
+      mails: [],
+      config: {
+        outbound: { allow: [] },
+        notifications: { webhooks: [] },
+        alerts: { webhooks: [], chats: ['https://chat.example/hook'], mails: {} },
+        limits: { runRetentionMs: DAY },
+      },
+      log: { error: (message: string, fields: unknown) => void lines.push({ message, fields }) },
+      jobs: {
+        toAdd: ({ kind, id }: Job) => [{ type: 'put', key: ['told', kind, id], value: 1 }],
+        toWake: async () => [],
+        async add(job: Job) {
+          added.push(job);
+          return true;
+        },
+      },
+    };
+    parts = await createAlertParts(options as unknown as AlertPartsOptions);
+    onTestFinished(() => parts.close());
+  });
+
+  const raised = async (): Promise<Alert[]> => {
+    await settled();
+    const rows = await resources.store.list<Alert>({ prefix: ['alert'], limit: 100 });
+    return rows.map(({ value }) => value);
+  };
+  const messages = () => resources.store.list({ prefix: ['told'], limit: 100 });
+  const watch = async (payload: unknown = null) => {
+    const handler = parts.handlers.get(WATCH);
+    if (!handler) throw new Error('nobody watches');
+    return handler({ job: { kind: WATCH, id: WATCH, payload } } as unknown as JobRun);
+  };
+  const answeredBy = { model: 'acme/one', provider: 'acme', upstreamModel: 'one' };
+  const begun = () => ({ ...createStarts(resources.clock)(), id: 'req_1' });
+
+  /** A budget of 10 USD a day. */
+  async function makeBudget(): Promise<Budget> {
+    const body = { name: 'team', amount: '10.00', per: 'day', organization: 'default' };
+    const { body: made } = await resources.call('POST budgets', { body });
+    const scope = { organization: null };
+    const stored = await resources.repository.find(definition, made['id'], scope);
+    if (!stored) throw new Error('no budget');
+    return toBudget(stored);
+  }
+  async function spend(budget: Budget, dollars: number): Promise<void> {
+    const { store, clock } = resources;
+    const ledger = createLedger({ store, clock, worker: 'w1' });
+    const payer = principal({ organizationId: organization, budgets: [budget] });
+    const entry = ledger.begin(createStarts(clock)({ principal: payer, bound: 1 }));
+    await entry.admitted;
+    entry.settle(outcome({ cost: dollars * DOLLAR }));
+    await entry.settled;
+  }
+
+  it('are looked for by one job, and told by jobs', () => {
+    expect(added).toEqual([{ kind: WATCH, id: WATCH, payload: null }]);
+    expect([...parts.handlers.keys()].sort()).toEqual([ALERT_CHAT_JOB, ALERT_MAIL_JOB, WATCH]);
+  });
+
+  it('tell of a call whose price nobody knows', async () => {
+    parts.observe(begun(), outcome({ unpriced: true, answeredBy }));
+    expect(await raised()).toMatchObject([
+      {
+        type: 'alert.unpriced',
+        organization: 'org_1',
+        at: resources.clock.now(),
+        data: { request: 'req_1', provider: 'acme', model: 'one' },
+      },
+    ]);
+    expect(await messages()).toHaveLength(1);
+  });
+
+  it.each([
+    { unpriced: false, answeredBy },
+    { unpriced: true, answeredBy: null },
+  ])('do not tell of a call with %o', async (how) => {
+    parts.observe(begun(), outcome(how as Parameters<typeof outcome>[0]));
+    expect(await raised()).toEqual([]);
+  });
+
+  it('tell of a call that did not fit into its budget', async () => {
+    const budget = await makeBudget();
+    const at = resources.clock.now();
+    parts.exceeded(budget, { ...begun(), at });
+    expect(await raised()).toMatchObject([
+      { type: 'alert.budget', organization: 'org_1', at, data: { name: 'team', percent: 100 } },
+    ]);
+  });
+
+  it('tell of a run that failed, in the commit that says so', async () => {
+    const run = { id: 'run_1', organization: 'org_1', deploymentId: 'dep_1', error: null };
+    expect(parts.ofRun(run as unknown as RunRow)).toEqual([]);
+    const error = { type: 'turn_failed', message: 'no' };
+    const ops = parts.ofRun({ ...run, error } as unknown as RunRow);
+    expect(ops).toHaveLength(2);
+    expect(ops[0]).toMatchObject({
+      value: { type: 'alert.schedule', at: resources.clock.now(), data: { run: 'run_1' } },
+    });
+    expect(await raised()).toEqual([]);
+  });
+
+  it.each([
+    [new TypeError('a bug'), ['an alert was not raised']],
+    [new StoreError('unavailable', 'away'), []],
+  ])('are not raised after %s, which the log is told once', async (failure, told) => {
+    fault = failure;
+    parts.observe(begun(), outcome({ unpriced: true, answeredBy }));
+    parts.exceeded(await makeBudget(), begun());
+    expect(await raised()).toEqual([]);
+    expect(lines.map(({ message }) => message)).toEqual([...told, ...told]);
+  });
+
+  describe('that no single call tells', () => {
+    it('are looked for again after five seconds, from this look on', async () => {
+      expect(await watch()).toEqual({
+        againInMs: 5_000,
+        payload: { lookedAt: resources.clock.now() },
+      });
+    });
+
+    it('are marks of budgets', async () => {
+      await spend(await makeBudget(), 8);
+      await watch();
+      const found = (await raised()).filter(({ type }) => type === 'alert.budget');
+      expect(found).toMatchObject([
+        { organization, data: { percent: 50 } },
+        { organization, data: { percent: 80 } },
+      ]);
+      const before = (await messages()).length;
+      await watch();
+      expect(await messages()).toHaveLength(before);
+    });
+
+    it.each([
+      [false, 0],
+      [true, 1],
+    ])('are those of a day that ended since the last look, known: %s', async (isKnown, count) => {
+      const { clock } = resources;
+      const budget = await makeBudget();
+      clock.advance(DAY - (clock.now() % DAY) - MINUTE);
+      const lookedAt = clock.now();
+      await spend(budget, 5);
+      clock.advance(11 * MINUTE);
+      await watch(isKnown ? { lookedAt } : null);
+      expect((await raised()).filter(({ type }) => type === 'alert.budget')).toHaveLength(count);
+    });
+
+    it('are outages, by the name of the provider, and their ends', async () => {
+      const { store, clock, call } = resources;
+      const { body } = await call('POST providers', { body: { name: 'acme', type: 'mock' } });
+      const cooldown = { until: clock.now() + MINUTE, openings: 1 };
+      for (const id of [body['id'], 'prov_gone'])
+        await store.commit([{ type: 'put', key: ['cooldown', id], value: cooldown }]);
+      await watch();
+      const begun = await raised();
+      expect(begun.map(({ text }) => text).sort()).toEqual([
+        'Provider acme: fails and is left out',
+        'Provider prov_gone: fails and is left out',
+      ]);
+      expect(begun).toMatchObject([{ organization }, { organization }]);
+      await store.commit([{ type: 'delete', key: ['cooldown', body['id']] }]);
+      await watch();
+      const over = (await raised()).filter(({ type }) => type === 'alert.recovery');
+      expect(over).toMatchObject([{ text: 'Provider acme: serves again', organization }]);
+    });
+  });
+});

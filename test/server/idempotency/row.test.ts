@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { keyOf } from '../../../src/server/idempotency/row.ts';
+import type { CallPlace } from '../../../src/server/idempotency/row.ts';
+
+const PLACE: CallPlace = {
+  organization: 'org_1',
+  key: 'key_1',
+  path: '/v1/agents',
+  name: 'a',
+  keepMs: 1_000,
+  isFirst: false,
+};
+
+describe('the place of a named call in the store', () => {
+  it('is the same for every version of the gateway', () => {
+    const digest = '_vMxSHd7ZGyeegu6StIzv3M8Ql9oiyYAkW7SgQD9v44';
+    expect(keyOf(PLACE)).toEqual(['idempotency', 'org_1', digest]);
+  });
+
+  it.each<Partial<CallPlace>>([
+    { organization: 'org_2' },
+    { key: 'key_2' },
+    { path: '/v1/skills' },
+    { name: 'b' },
+  ])('is another with %j', (changes) => {
+    expect(keyOf({ ...PLACE, ...changes })).not.toEqual(keyOf(PLACE));
+  });
+
+  it.each<Partial<CallPlace>>([{ keepMs: 2_000 }, { isFirst: true }])(
+    'is the same with %j',
+    (changes) => {
+      expect(keyOf({ ...PLACE, ...changes })).toEqual(keyOf(PLACE));
+    },
+  );
+
+  it('tells apart what reads the same when it is joined', () => {
+    const [one, other] = [
+      { key: 'a', path: 'b', name: 'cd' },
+      { key: 'a', path: 'bc', name: 'd' },
+    ];
+    expect(keyOf({ ...PLACE, ...one })).not.toEqual(keyOf({ ...PLACE, ...other }));
+  });
+
+  it('is no longer for a long name', () => {
+    const [, , digest] = keyOf({ ...PLACE, name: 'n'.repeat(5_000) });
+    expect(digest).toMatch(/^[\w-]{43}$/);
+  });
+});
