@@ -4,6 +4,7 @@ import { object, orNull, pageOf, schemaRef, words } from './schemas.ts';
 import type { JsonSchema } from './schemas.ts';
 
 const text = { type: 'string' };
+const flag = { type: 'boolean' };
 const anyObject = { type: 'object' };
 const typed = (type: string): JsonSchema => object({ type: { const: type } });
 const audited: JsonSchema = object({ id: text, at: text, action: text, actor: anyObject });
@@ -44,7 +45,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   'GET /admin/v1/routing': {
     summary: 'Explain where a request would go now',
     answer: object({ protocol: text, asked: text, candidates: { type: 'array' } }),
-    query: words('model protocol stream organization key'),
+    query: words('model protocol affinity'),
   },
   'GET /admin/v1/spending': {
     summary: 'Read the spending of a key or an organization',
@@ -63,7 +64,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   },
   'GET /admin/v1/requests/events': {
     summary: 'Follow requests as they begin and end',
-    query: words('organization key model status from to limit'),
+    query: [...RECORDS, 'limit'],
     also: ['text/event-stream'],
   },
   'GET /admin/v1/requests/{id}': { summary: 'Read a request', answer: recorded },
@@ -99,9 +100,14 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   },
   'POST /admin/v1/configuration/plan': {
     summary: 'Check files of configuration and plan what they would change',
-    body: object({
-      files: { type: 'array', items: object({ name: text, text }), minItems: 1 },
-    }),
+    body: object(
+      {
+        files: { type: 'array', items: object({ name: text, text }), minItems: 1 },
+        prune: flag,
+        adopt: flag,
+      },
+      ['prune', 'adopt'],
+    ),
     answer: typed('configuration_plan'),
   },
 };

@@ -177,7 +177,7 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   ),
   'GET /v1/account/executions/events': {
     summary: 'Follow calls as they begin and end',
-    query: words('key model status from to limit'),
+    query: words('key model conversation status from to limit'),
     also: EVENTS,
   },
   'GET /v1/account/executions/{id}': read('Read a call', 'Execution'),

@@ -134,9 +134,10 @@ function createChannels(
 }
 
 function toStreamQuery(search: string): { filter: RequestFilter; limit: number } {
-  const isFirst = new URLSearchParams(search).get('limit') === '0';
-  const query = isFirst ? search.replace(/([?&])limit=0(?=&|$)/, '$1') : search;
-  const { limit, page, ...filter }: RequestQuery = toRequestQuery(query);
+  const query = new URLSearchParams(search);
+  const isFirst = query.get('limit') === '0';
+  if (isFirst) query.delete('limit');
+  const { limit, page, ...filter }: RequestQuery = toRequestQuery(query.toString());
   if (page !== undefined)
     throw new GatewayError('invalid_request', {
       message: 'page: a stream has no pages; go on with the header Last-Event-ID',

@@ -18,7 +18,7 @@ const EVERYWHERE = { organization: null };
 const WINDOWS = ['lifetime', 'month', 'day'] as const;
 
 /**
- * Reports the spending and the last use of a key or an organization, for `?key=` or
+ * Reports the spending and the last use of a key, for `?key=` with its id, or of an organization, for
  * `?organization=` with its id or name. Throws `invalid_request` unless one of them is named,
  * `not_found`.
  */

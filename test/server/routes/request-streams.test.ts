@@ -160,6 +160,7 @@ describe('a stream of requests', () => {
     ['', 20],
     ['?limit=', 20],
     ['?limit=0', 0],
+    ['?limit=%30', 0],
     ['?model=acme/one&limit=0&from=1970-01-01', 0],
     ['?limit=1', 1],
     ['?limit=21', 21],
