@@ -54,7 +54,7 @@ export interface InferenceRequest {
   client: ClientConnection;
   /** False for calls that may act upstream more than once if repeated (images, videos). */
   repeatable: boolean;
-  /** Called when the body is needed no more, maybe long before the call is over. Default: never. */
+  /** Runs when the body is needed no more, maybe long before the call is over. Default: never. */
   onBodySpent?: (() => void) | undefined;
   /** Nothing is charged. Default false. */
   free?: boolean | undefined;

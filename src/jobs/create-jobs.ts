@@ -86,7 +86,7 @@ export function createJobs(options: JobsOptions): Jobs {
   };
 }
 
-/** Whoever runs it learns of it when it renews the lease or ends. */
+/** A worker that runs it learns of it when it renews the lease or ends. */
 async function removeJob(store: Store, kind: string, id: string): Promise<void> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const entry = await store.get<JobRow>(jobKey(kind, id));

@@ -106,7 +106,7 @@ export class JobWorker {
       })
       .finally(() => this.#starting.delete(starting));
     this.#starting.add(starting);
-    // Whoever called for it may want to follow it from its beginning.
+    // The caller may want to follow it from its beginning.
     return {
       ops: toAddOps(kind, id, row),
       settle: (version) => void setImmediate(settle, version),

@@ -23,7 +23,7 @@ export interface ScannerOptions {
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   random(): number;
-  /** Called before the first look, and before the next one when the wall clock was set back. */
+  /** Runs before the first look, and before the next one when the wall clock was set back. */
   realign(): Promise<void>;
   /** False when it is not due any more. */
   claim(due: Due): Promise<boolean>;

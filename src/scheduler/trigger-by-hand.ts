@@ -12,7 +12,7 @@ import { runKey, statusOf } from './run-row.ts';
 import type { RunRow } from './run-row.ts';
 import type { TriggerInput } from './scheduler.ts';
 
-/** Whoever asks for a run waits so long for its outcome. */
+/** Longest wait of a caller for the outcome of a run, in milliseconds. */
 const WAIT_MS = 10_000;
 
 export interface HandDeps {

@@ -10,7 +10,7 @@ export interface Incoming {
 
 /** Facts that a store keeps about itself. */
 export interface StoreMeta {
-  /** Made with the store and never changed; a backup and its restored copies have the same. */
+  /** Text that is made with the store and never changed; a backup and its restored copies have the same. */
   readonly identity?: string | undefined;
   readonly incoming?: Incoming | undefined;
 }

@@ -17,7 +17,7 @@ export interface TableWriterOptions {
   lastVersion: number;
   /** Makes a group durable before anyone sees it. A rejection fails the whole group. */
   persist: (changes: Changes, lastVersion: number) => Promise<void> | void;
-  /** Called with every group once it is visible. */
+  /** Receives every group once it is visible. */
   onChanged: (changes: Changes) => void;
 }
 

@@ -47,9 +47,9 @@ export interface ExchangeDeps {
   ids: IdSource;
   /** The memory of all request bodies. */
   bodies: ByteBudget;
-  /** Called with what no row of the error table foresaw. */
+  /** Receives what no row of the error table foresaw. */
   onBug(thrown: unknown, requestId: string): void;
-  /** Called with every error that is answered. */
+  /** Receives every error that is answered. */
   onRefused?(exchange: HttpExchange, error: GatewayError): void;
 }
 

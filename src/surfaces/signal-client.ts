@@ -1,6 +1,6 @@
 import type { ClientConnection } from '../inference/types.ts';
 
-/** Whoever aborts stands for the client of a call that no client makes. */
+/** The one who aborts stands for the client of a call that no client makes. */
 export function signalClient(signal: AbortSignal): ClientConnection {
   return {
     get gone() {

@@ -11,7 +11,7 @@ export interface DecodedBodyOptions {
   onData: (chunk: Buffer) => void;
   onEnd: () => void;
   onError: (error: UpstreamError) => void;
-  /** Called after `write` returned false, when it makes sense to write again. */
+  /** Runs after `write` returned false, when it makes sense to write again. */
   onDrain: () => void;
 }
 

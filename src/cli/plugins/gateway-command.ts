@@ -85,7 +85,7 @@ export abstract class GatewayCommand extends Command {
     return input;
   }
 
-  /** Called by the command line, not by commands. */
+  /** Serves the command line, not commands. */
   async runWith(gateway: GatewayContext): Promise<unknown> {
     this.#gateway = gateway;
     // Unknown flags are refused before, so a command without any need not parse.

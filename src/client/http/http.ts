@@ -11,7 +11,7 @@ import type { Reply, Sending, Transport } from './transport.ts';
 export interface HttpOptions {
   /** Origin and optional path of the server, without `/v1`. */
   baseUrl: string;
-  /** Sent as `Authorization: Bearer …`; undefined sends none. */
+  /** Goes out as `Authorization: Bearer …`; undefined sends none. */
   apiKey?: string | undefined;
   /** Default that of Node.js. */
   fetch?: typeof globalThis.fetch | undefined;
@@ -35,11 +35,11 @@ export interface HttpCall {
   /** Absolute path below the base URL, already encoded. */
   path: string;
   query?: Record<string, string | number | readonly string[] | undefined> | undefined;
-  /** Sent as JSON. */
+  /** JSON body. */
   body?: unknown;
-  /** Sent in place of `body`; not repeated. */
+  /** Form in place of `body`; not repeated. */
   form?: FormData | undefined;
-  /** Beside those of every call. */
+  /** Headers beside those of every call. */
   headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
 }

@@ -10,7 +10,7 @@ export interface Sending {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Sent in place of `body`. */
+  /** Form in place of `body`. */
   readonly form?: FormData | undefined;
   readonly signal: AbortSignal;
 }

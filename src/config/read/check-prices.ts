@@ -11,7 +11,7 @@ import { formatPath, type Path, type Places } from '../source/locate.ts';
 export interface PublishedPrices {
   /** Milliseconds since epoch. */
   readonly now: number;
-  /** Called when the first route leads to a vendor whose prices are published. */
+  /** Runs when the first route leads to a vendor whose prices are published. */
   load(): Promise<PriceList>;
 }
 

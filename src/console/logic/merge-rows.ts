@@ -1,4 +1,4 @@
-/** Whatever has a place in time and a name of its own. */
+/** Anything with a place in time and a name of its own. */
 export interface Placed {
   readonly id: string;
   readonly created_at: string;

@@ -17,13 +17,13 @@ export interface Place {
 
 export type LinkState = 'connecting' | 'live' | 'cut' | 'signed_out';
 
-/** Sent by tabs. `wants` is everything that the tab needs now; none while it is hidden. */
+/** Message of a tab. `wants` is everything that the tab needs now; none while it is hidden. */
 export interface TabMessage {
   readonly tab: string;
   readonly wants: readonly Want[];
 }
 
-/** Sent to tabs. */
+/** Message to tabs. */
 export type HubMessage =
   | {
       readonly type: 'event';

@@ -60,7 +60,7 @@ function toHub(tab: string, receive: (message: HubMessage) => void): (message: T
   });
   worker.port.addEventListener('message', ({ data }: MessageEvent<HubMessage>) => receive(data));
   worker.port.start();
-  // Held until the tab is gone, so that the worker knows when it is.
+  // Lock until the tab is gone, so that the worker knows when it is.
   const isHeld = new Promise<void>((resolve) => {
     if (!navigator.locks) resolve();
     void navigator.locks?.request(`tab ${tab}`, () => {

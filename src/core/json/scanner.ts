@@ -121,7 +121,7 @@ export class JsonScanner {
     if (!options.anyText) this.#textCheck = new TextCheck(bytes);
   }
 
-  /** Set when the document is refused; the scan is then over. */
+  /** Cause for which the document is refused; the scan is then over. */
   get fault(): JsonFault | undefined {
     return this.#fault;
   }

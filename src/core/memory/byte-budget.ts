@@ -11,7 +11,7 @@ export interface ByteBudgetOptions {
   readonly waitMs: number;
   /** Most that wait at once. */
   readonly maxWaiting: number;
-  /** Called when something has to wait while nothing else does. */
+  /** Runs when something has to wait while nothing else does. */
   onWaiting?(): void;
 }
 

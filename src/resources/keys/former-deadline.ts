@@ -8,7 +8,7 @@ import type { FormerValue } from './key-values.ts';
 export interface FormerDeadlineDeps {
   readonly repository: Pick<Repository, 'note'>;
   readonly clock: Clock;
-  /** Called with the key as it is kept with its corrected deadline. */
+  /** Receives the key as it is kept with its corrected deadline. */
   readonly onCorrected: (kept: Stored) => void;
 }
 

@@ -47,7 +47,7 @@ interface Listed {
   /** Undefined for a key that is gone. */
   stored: Stored | undefined;
   readonly owner: Owner;
-  /** Made when it is asked for, and again when the key or its organization has changed. */
+  /** Computed when it is asked for, and again when the key or its organization has changed. */
   known: Known | undefined;
 }
 

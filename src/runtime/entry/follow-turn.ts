@@ -14,7 +14,7 @@ export interface TurnToFollow {
   readonly deltas?: readonly string[];
   /** Callback when the turn waits for its client, after `tell`: true to go on. Default: that is the end. */
   outlasts?(): boolean;
-  /** Called with everything from the start of the turn to its end, one after the other. */
+  /** Receives everything from the start of the turn to its end, one after the other. */
   tell(item: PlacedEvent | EventDelta): void | Promise<void>;
 }
 

@@ -22,7 +22,7 @@ export class JsonLines {
     take: (message: Record<string, unknown>) => Promise<void>,
   ) {
     this.failed = this.#read(process, take);
-    // Whoever asks the harness something waits for it, too.
+    // Those who ask the harness something wait for it, too.
     this.failed.catch(() => undefined);
   }
 

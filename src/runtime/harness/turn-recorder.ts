@@ -139,7 +139,7 @@ export class TurnRecorder {
     const { journal } = this.#options;
     await journal.append([idle({ type: 'requires_action', event_ids: [id] })], { status: 'idle' });
     const verdict = await this.#verdict(id);
-    // Whoever confirms an idle Session says in the same commit that it runs.
+    // The confirmation of an idle Session is committed together with its new status.
     if (verdict && journal.state.phase === 'waiting')
       await journal.append([{ type: 'session.status_running' }], { status: 'running' });
     return verdict;

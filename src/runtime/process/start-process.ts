@@ -32,7 +32,7 @@ export interface ProcessOptions {
   readonly clock: Clock;
   /** Takes lines of stderr, cut to 2,000 bytes, at most 1,000 of them. */
   readonly onStderr: (line: string) => void;
-  /** Called when not even a kill ends the group. */
+  /** Runs when not even a kill ends the group. */
   readonly onStuck: () => void;
   /** Makes the error that is thrown for a fault. */
   readonly toError: (fault: ProcessFault) => Error;

@@ -14,7 +14,7 @@ export interface BoundedFetchOptions {
   /** Most bytes of one answer, counted after decoding. */
   readonly maxBytes: number;
   /**
-   * Called at the end of every answer with its requests, and with the error where it broke off. Its
+   * Receives the requests at the end of every answer, and with the error where it broke off. Its
    * last bytes may not have been read yet.
    */
   onEnd(requests: readonly RequestId[], thrown: unknown): void;

@@ -34,7 +34,7 @@ export interface ToolServer {
     input: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<ToolOutcome>;
-  /** Called when the server says that its tools have changed. */
+  /** Runs when the server says that its tools have changed. */
   onToolsChanged?(listener: () => void): void;
   /** Ends its process, if it has one. Never rejects. */
   close(): Promise<void>;

@@ -9,7 +9,7 @@ const MAX_SLEEP_MS = 10_000;
 export interface DueWatchOptions {
   readonly store: Pick<Store, 'list' | 'watch'>;
   readonly clock: Clock;
-  /** Called once there is a Schedule that will be due, and again while it rejects. */
+  /** Runs once there is a Schedule that will be due, and again while it rejects. */
   begin(): Promise<void>;
   /** Receives errors of the store and of `begin`; both are tried again. */
   report(error: unknown): void;

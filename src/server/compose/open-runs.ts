@@ -13,7 +13,7 @@ export interface OpenedRuns {
   readonly routes: readonly RouteSpec[];
   /** Handlers of their durable work, by kind of job. */
   readonly handlers: ReadonlyMap<string, JobHandler>;
-  /** Called after the jobs are closed. */
+  /** Runs after the jobs are closed. */
   close(): Promise<void>;
 }
 

@@ -16,7 +16,7 @@ export interface OpenedSchedules {
   readonly handlers: ReadonlyMap<string, JobHandler>;
   /** Fires what is due; is closed before the jobs are. */
   readonly firing: { start(): void; close(): Promise<void> };
-  /** Called after the jobs are closed. */
+  /** Runs after the jobs are closed. */
   close(): Promise<void>;
 }
 

@@ -40,7 +40,7 @@ export function observeRequests(
   };
 }
 
-/** Called once it is durable, and not behind the end. */
+/** Runs once it is durable, and not behind the end. */
 function tellBeginning(start: RequestStart, entry: ObservedEntry, signals: RequestSignals): void {
   entry.durable.then(
     () => (entry.isSettled ? undefined : signals.listener?.begun(start)),

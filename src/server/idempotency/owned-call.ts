@@ -23,7 +23,7 @@ export interface OwnedCallOptions {
   readonly version: Version;
   /** Receives errors of ends that could not be written. */
   readonly report: (error: unknown) => void;
-  /** Called once the name is nobody's any more, or somebody else's. */
+  /** Runs once the name is nobody's any more, or somebody else's. */
   readonly onEnd: () => void;
 }
 

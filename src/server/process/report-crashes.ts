@@ -14,7 +14,7 @@ export interface CrashReports {
    * seconds. While nobody asks, it ends at once.
    */
   untilCrashed(): Promise<void>;
-  /** Called for each rejection that nothing handled. */
+  /** Runs for each rejection that nothing handled. */
   onRejection(listener: () => void): void;
   stop(): void;
 }

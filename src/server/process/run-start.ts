@@ -49,7 +49,7 @@ export interface StartOptions {
   check: boolean;
   /** Renders log lines in place of `server.log.format`. */
   renderLog?: LogOptions['render'];
-  /** Called once the gateway listens and has said so. */
+  /** Runs once the gateway listens and has said so. */
   onListening?: ((served: Served) => Promise<void>) | undefined;
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 export interface OnceInput {
   /** Name of the file's content for people. */
   what: string;
-  /** Called where the file is not there. */
+  /** Runs where the file is not there. */
   make(): string;
 }
 

@@ -98,7 +98,7 @@ export class FencedTurnLog implements TurnLog {
 
   onInput(listener: () => void): () => void {
     this.#listeners.add(listener);
-    // Whoever comes late may have read the log before it arrived.
+    // A late follower may have read the log before it arrived.
     if (this.#told > this.#first) queueMicrotask(listener);
     return () => void this.#listeners.delete(listener);
   }

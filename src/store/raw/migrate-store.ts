@@ -22,7 +22,7 @@ export interface MigrateOptions extends WalkOptions {
   readonly leases: Key;
   /** Default: those of the registry. */
   readonly backends?: readonly Backend[];
-  /** Called when the rows are copied and both stores are read again. */
+  /** Runs when the rows are copied and both stores are read again. */
   readonly onCopied: () => void;
 }
 

@@ -3,7 +3,7 @@ import { UpstreamError } from '../transport.ts';
 import { alertIn, certificateIn } from './refused-certificate.ts';
 import type { RefusedAnswer, UpstreamErrorKind } from '../transport.ts';
 
-/** Whoever has places for its calls tells that one waited for its own. */
+/** An owner of places for its calls tells that one waited for its own. */
 type Kind = Exclude<UpstreamErrorKind, 'waiting'>;
 
 const TEXTS: Record<Kind, string> = {

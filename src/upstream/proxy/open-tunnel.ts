@@ -14,7 +14,7 @@ export interface TunnelTarget {
   readonly port: number;
 }
 
-/** Called once: with the socket, on which nothing was read beyond the proxy's answer, or with an error. */
+/** Runs once: with the socket, on which nothing was read beyond the proxy's answer, or with an error. */
 export type OnTunnel = (error: Error | undefined, socket: Socket | undefined) => void;
 
 /**

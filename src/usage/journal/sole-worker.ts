@@ -137,7 +137,7 @@ export class SoleWorker {
       }
     }
     const isAlone = mayBeSole && !(await this.#hasOthers());
-    // Whoever comes first has to change the row, so that nobody becomes the only one meanwhile.
+    // The first to come has to change the row, so that nobody becomes the only one meanwhile.
     if (!isAlone && row && owner === null && this.#lapses === lapses) return true;
     if (!(await this.#put(row, { worker: isAlone ? worker : null }))) return false;
     if (isAlone) {

@@ -103,7 +103,7 @@ export class LedgerCommitter {
     state.takeovers++;
     state.unfolded.renew();
     state.slices.drop();
-    // Whoever cleaned up has struck it off, and nobody would clean up again if it died before its next beat.
+    // Its cleaner has struck it off, and nobody would clean up again if it died before its next beat.
     const key = rosterKey(state.worker);
     await store.commit([{ type: 'put', key, value: null }]);
   }

@@ -137,7 +137,7 @@ function draftClaims(claims: PlannedWork['claims'], plans: ClaimPlans): ClaimDra
     const noted = claims.get(window);
     const { taken, isFreed = false } = plans.get(window) ?? {};
     const isAny = taken !== undefined && taken.all > 0;
-    // Whoever is turned away changes nothing.
+    // A call that is turned away changes nothing.
     if (!noted && !isAny) return [];
     return window.draft({ noted, taken: isAny ? taken : undefined, isFreed });
   });

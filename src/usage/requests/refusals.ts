@@ -93,7 +93,7 @@ export function createRefusals(deps: RefusalsDeps): Refusals {
     note(refusal) {
       noted.add(refusal.told);
       deps.count(refusal.cause.code);
-      // Whoever comes behind a rate of the whole gateway is one of very many.
+      // A call behind a rate of the whole gateway is one of very many.
       const payer = refusal.cause.code === 'global_rate_limited' ? undefined : refusal.payer;
       if (!payer && !sample.takes()) return;
       const principal = payer ?? NOBODY;

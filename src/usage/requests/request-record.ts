@@ -20,7 +20,7 @@ export interface RequestRecord {
   stream: boolean;
   /** Id of its conversation, as the client claims it; null where it named none. */
   conversation: string | null;
-  /** Whoever used the client, as that claims it; null where it named nobody. */
+  /** User of the client, as that claims it; null where it named nobody. */
   end_user: string | null;
   /** Tags of the request that count; null: none. */
   tags: Readonly<Record<string, string>> | null;

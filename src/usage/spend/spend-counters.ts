@@ -103,7 +103,7 @@ export function createSpendCounters(options: SpendCountersOptions): SpendCounter
         for (;;) {
           const seen = forgotten;
           const counter = await readCounter(options, scope);
-          // Whoever changed it meanwhile knows better.
+          // Another one that changed it meanwhile knows better.
           if (known.has(name)) return;
           if (seen !== forgotten) continue;
           known.set(name, counter);

@@ -174,7 +174,7 @@ function readOutput(value: unknown): { type: 'json' } | OutputSchema | undefined
   };
 }
 
-/** Set by either of two fields. */
+/** Value of either of two fields. */
 function readLogprobs({ top_logprobs: top, include }: Members): number | undefined {
   const count = readNumber(top, 'top_logprobs');
   const included = readList(include, 'include')?.includes('message.output_text.logprobs');

@@ -41,7 +41,7 @@ export interface RunsParts {
   readonly webhookHandlers: HandlersOf<typeof WEBHOOK_ROUTES>;
   /** Handlers of their durable work, by kind of job. */
   readonly handlers: ReadonlyMap<string, JobHandler>;
-  /** Called after the jobs are closed. */
+  /** Runs after the jobs are closed. */
   close(): Promise<void>;
 }
 

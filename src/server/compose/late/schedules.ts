@@ -35,7 +35,7 @@ export interface SchedulesParts {
   readonly handlers: ReadonlyMap<string, JobHandler>;
   /** Fires what is due; is closed before the jobs are. */
   readonly firing: Pick<Scheduler, 'start' | 'close'>;
-  /** Called after the jobs are closed. */
+  /** Runs after the jobs are closed. */
   close(): Promise<void>;
 }
 

@@ -35,7 +35,7 @@ export interface GroupWriterOptions {
   environment: LmdbEnvironment;
   versions: VersionSource;
   room: DiskRoom;
-  /** Called after each group that wrote something. */
+  /** Runs after each group that wrote something. */
   onWritten: (transaction: number, changed: readonly string[]) => void;
 }
 
