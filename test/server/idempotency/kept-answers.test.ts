@@ -8,21 +8,14 @@ import {
 } from '../../../src/server/idempotency/kept-answers.ts';
 import type { KeptAnswer } from '../../../src/server/idempotency/kept-answers.ts';
 import { keyOf } from '../../../src/server/idempotency/row.ts';
-import type { CallPlace } from '../../../src/server/idempotency/row.ts';
 import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
+import { placeOf } from './call-place.ts';
 
 const MIB = 1024 * 1024;
 const DAY = 86_400_000;
 const KEEP = 900_000;
-const PLACE: CallPlace = {
-  organization: 'org_1',
-  key: 'key_1',
-  path: '/v1/agents',
-  name: 'a',
-  keepMs: KEEP,
-  isFirst: false,
-};
+const PLACE = placeOf(KEEP);
 const KEY = keyOf(PLACE);
 const SEALER = createSealer([Buffer.alloc(32, 7)]);
 

@@ -2,23 +2,17 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createSealer } from '../../../src/core/seal.ts';
 import { OwnedCall, takenOver } from '../../../src/server/idempotency/owned-call.ts';
 import { keyOf } from '../../../src/server/idempotency/row.ts';
-import type { CallOwner, CallPlace, NameRow } from '../../../src/server/idempotency/row.ts';
+import type { CallOwner, NameRow } from '../../../src/server/idempotency/row.ts';
 import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import type { CallAnswer } from '../../../src/store/named-call.ts';
 import type { Op, Store } from '../../../src/store/store.ts';
 import { StoreError } from '../../../src/store/store.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
+import { placeOf } from './call-place.ts';
 
 const KEEP = 86_400_000;
-const PLACE: CallPlace = {
-  organization: 'org_1',
-  key: 'key_1',
-  path: '/v1/agents',
-  name: 'a',
-  keepMs: KEEP,
-  isFirst: false,
-};
+const PLACE = placeOf(KEEP);
 const KEY = keyOf(PLACE);
 const OWNER: CallOwner = { worker: 'w1', request: 'req_1' };
 const OTHER: NameRow = { fingerprint: 'f', owner: { worker: 'w2', request: 'req_2' } };

@@ -1,0 +1,11 @@
+import type { CallPlace } from '../../../src/server/idempotency/row.ts';
+
+/** Place of a named call whose answer is kept for so many milliseconds. */
+export const placeOf = (keepMs: number): CallPlace => ({
+  organization: 'org_1',
+  key: 'key_1',
+  path: '/v1/agents',
+  name: 'a',
+  keepMs,
+  isFirst: false,
+});
