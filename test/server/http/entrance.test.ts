@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'yaml';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createEntrance } from '../../../src/server/http/entrance.ts';
 import { listen } from '../../../src/server/http/listen.ts';
 import type { Listener } from '../../../src/server/http/listen.ts';
-
+import type { RouteSpec, RoutesOptions } from '../../../src/server/http/routes.ts';
 import { verifies } from '../../requirements.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -254,5 +256,39 @@ describe('the entrance in front of the router', () => {
       rows.push(Object.keys(row).toSorted(), row['result'], row['surface'], row['usage']);
     }
     expect(rows.slice(0, 4)).toEqual(rows.slice(4));
+  });
+});
+
+describe('routes in front of the router', () => {
+  const isTaken = (route: Partial<RouteSpec>, target: string): boolean => {
+    const [method, url] = target.split(' ');
+    const all = { envelope: 'openai', isDirect: true, methods: {}, ...route } as RouteSpec;
+    const entrance = createEntrance({ routes: [all] } as unknown as RoutesOptions);
+    const answer = vi.fn();
+    const response = { writeHead: answer, end: answer, destroy: answer, once: answer, on: answer };
+    return entrance(
+      { method, url, headers: {} } as IncomingMessage,
+      response as unknown as ServerResponse,
+    );
+  };
+  const POST = async () => ({ status: 200 });
+
+  it.each<[string, Partial<RouteSpec>, string]>([
+    ['a path with a part that varies', { path: '/v1/a/:id', methods: { POST } }, 'POST /v1/a/:id'],
+    ['a path with an open end', { path: '/v1/a/**', methods: { POST } }, 'POST /v1/a/**'],
+    ['a path that is only read', { path: '/v1/a', methods: { GET: POST } }, 'POST /v1/a'],
+    [
+      'a route that is not direct',
+      { path: '/v1/a', isDirect: false, methods: { POST } },
+      'POST /v1/a',
+    ],
+    ['another method', { path: '/v1/a', methods: { POST } }, 'PUT /v1/a'],
+    ['a longer path', { path: '/v1/a', methods: { POST } }, 'POST /v1/a/'],
+  ])('are not those of %s', (_, route, target) => {
+    expect(isTaken(route, target)).toBe(false);
+  });
+
+  it.each(['/v1/a', '/v1/a?b=c', '/v1/a?'])('are found with any query, as %s', (url) => {
+    expect(isTaken({ path: '/v1/a', methods: { POST } }, `POST ${url}`)).toBe(true);
   });
 });
