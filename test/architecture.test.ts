@@ -53,8 +53,8 @@ const STATE =
  * the words of a rule mean.
  */
 const ONE_PER_PROCESS = [
-  'core/in-turns.ts turns',
   'core/time/cron.ts rules',
+  'core/turns/in-turns.ts turns',
   'runtime/reaper/reaper-process.ts groups',
 ];
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { inTurns } from '../core/in-turns.ts';
-import type { Steps } from '../core/in-turns.ts';
+import { inTurns } from '../core/turns/in-turns.ts';
+import type { Steps } from '../core/turns/in-turns.ts';
 import { CandidateExchange } from './candidate-exchange.ts';
 import type { ExchangeOptions } from './exchange-options.ts';
 import { invalidAnswerFailure } from './failures.ts';

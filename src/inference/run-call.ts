@@ -1,6 +1,6 @@
 import type { Clock } from '../core/time/clock.ts';
 import { GatewayError } from '../core/errors.ts';
-import { LONG_BYTES } from '../core/in-turns.ts';
+import { LONG_BYTES } from '../core/turns/in-turns.ts';
 import type { SpooledBody } from '../core/memory/spooled-body.ts';
 import type { Usage } from '../core/usage.ts';
 import type { ProviderAccount } from '../providers/account.ts';

@@ -1,6 +1,6 @@
 import { toDeadline } from '../core/time/deadline.ts';
-import { inTurns } from '../core/in-turns.ts';
-import type { Steps } from '../core/in-turns.ts';
+import { inTurns } from '../core/turns/in-turns.ts';
+import type { Steps } from '../core/turns/in-turns.ts';
 import { encodeKey } from './key-codec.ts';
 import { StoreError, type Key, type Op, type Version } from './store.ts';
 import { toEnvelope } from './value-codec.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
-import { inTurns } from '../core/in-turns.ts';
+import { inTurns } from '../core/turns/in-turns.ts';
 import { isLong, writeSteps } from '../core/json/write-steps.ts';
 import type { NamedCall } from '../store/named-call.ts';
 import { StoreError } from '../store/store.ts';

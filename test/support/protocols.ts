@@ -1,4 +1,4 @@
-import { atOnce as runSteps } from '../../src/core/in-turns.ts';
+import { atOnce as runSteps } from '../../src/core/turns/in-turns.ts';
 import { parseKeepingRaw } from '../../src/core/json/raw.ts';
 import { parseJson } from '../../src/core/json/value.ts';
 import { scanJson } from '../../src/core/json/json-document.ts';

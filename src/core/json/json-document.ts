@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../errors.ts';
-import { atOnce, inTurns } from '../in-turns.ts';
-import type { Steps } from '../in-turns.ts';
+import { atOnce, inTurns } from '../turns/in-turns.ts';
+import type { Steps } from '../turns/in-turns.ts';
 import type { ScannedMember } from './json-member.ts';
 import type { Marks } from './marks.ts';
 import { parseSteps } from './parse-steps.ts';

@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { Buffer } from 'node:buffer';
-import type { Steps } from '../in-turns.ts';
+import type { Steps } from '../turns/in-turns.ts';
 import { parseKeepingRaw, RawJson } from './raw.ts';
 import {
   BACKSLASH,

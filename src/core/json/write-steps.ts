@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { LONG_BYTES } from '../in-turns.ts';
-import type { Steps } from '../in-turns.ts';
+import { LONG_BYTES } from '../turns/in-turns.ts';
+import type { Steps } from '../turns/in-turns.ts';
 import { RawJson, stringifyWithRaw } from './raw.ts';
 
 /** Characters, about, that are written at once. */

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
-import { inTurns } from '../../core/in-turns.ts';
-import type { Steps } from '../../core/in-turns.ts';
+import { inTurns } from '../../core/turns/in-turns.ts';
+import type { Steps } from '../../core/turns/in-turns.ts';
 import { OPEN_BRACE, OPEN_BRACKET } from '../../core/json/byte-classes.ts';
 import { elementsOf, membersAt } from '../../core/json/elements.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';

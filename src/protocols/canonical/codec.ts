@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import type { Steps } from '../../core/in-turns.ts';
+import type { Steps } from '../../core/turns/in-turns.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
 import type { Protocol } from '../registry.ts';
 import type { SseFrame } from '../../core/sse/frame.ts';

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { atOnce, inTurns, LONG_BYTES } from '../../core/in-turns.ts';
-import type { Steps } from '../../core/in-turns.ts';
+import { atOnce, inTurns, LONG_BYTES } from '../../core/turns/in-turns.ts';
+import type { Steps } from '../../core/turns/in-turns.ts';
 import { quirkEdits } from '../../core/json/json-quirks.ts';
 import { RawJson, stringifyWithRaw } from '../../core/json/raw.ts';
 import { scanJson } from '../../core/json/json-document.ts';

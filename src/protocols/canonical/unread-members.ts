@@ -1,5 +1,5 @@
-import { eachInSteps } from '../../core/in-turns.ts';
-import type { Steps } from '../../core/in-turns.ts';
+import { eachInSteps } from '../../core/turns/in-turns.ts';
+import type { Steps } from '../../core/turns/in-turns.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import type { Members } from '../json-fields.ts';
 

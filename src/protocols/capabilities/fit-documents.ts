@@ -1,5 +1,5 @@
-import { collectSteps } from '../../core/in-turns.ts';
-import type { Steps } from '../../core/in-turns.ts';
+import { collectSteps } from '../../core/turns/in-turns.ts';
+import type { Steps } from '../../core/turns/in-turns.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { DocumentPart, Part, Turn } from '../canonical/canonical.ts';
 import { isPdf, readTextFile } from '../media/file-text.ts';

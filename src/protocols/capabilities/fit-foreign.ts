@@ -1,5 +1,5 @@
-import { collectSteps } from '../../core/in-turns.ts';
-import type { Steps } from '../../core/in-turns.ts';
+import { collectSteps } from '../../core/turns/in-turns.ts';
+import type { Steps } from '../../core/turns/in-turns.ts';
 import type { Protocol } from '../registry.ts';
 import type { CanonicalRequest, OpaquePart, Part, Tool, Turn } from '../canonical/canonical.ts';
 

@@ -1,4 +1,4 @@
-import type { Steps } from '../../core/in-turns.ts';
+import type { Steps } from '../../core/turns/in-turns.ts';
 import type { RequestTarget } from '../canonical/codec.ts';
 import type { CanonicalRequest } from '../canonical/canonical.ts';
 import type { Protocol } from '../registry.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { collectSteps } from '../../core/in-turns.ts';
-import type { Steps } from '../../core/in-turns.ts';
+import { collectSteps } from '../../core/turns/in-turns.ts';
+import type { Steps } from '../../core/turns/in-turns.ts';
 import type { Part, Turn } from '../canonical/canonical.ts';
 
 const PREFIX = 'call_';

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { inTurns } from '../../core/in-turns.ts';
+import { inTurns } from '../../core/turns/in-turns.ts';
 import { elementsOf } from '../../core/json/elements.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
 import { spliceJson } from '../../core/json/splice.ts';

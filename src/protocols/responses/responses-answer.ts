@@ -1,6 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer';
-import { atOnce, inTurns, LONG_BYTES } from '../../core/in-turns.ts';
-import type { Steps } from '../../core/in-turns.ts';
+import { atOnce, inTurns, LONG_BYTES } from '../../core/turns/in-turns.ts';
+import type { Steps } from '../../core/turns/in-turns.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
 import type { Usage } from '../../core/usage.ts';
 import { answerDocument, told } from '../answer-document.ts';

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { GatewayError } from '../../core/errors.ts';
 import type { IdSource } from '../../core/ids.ts';
-import { inTurns } from '../../core/in-turns.ts';
+import { inTurns } from '../../core/turns/in-turns.ts';
 import { stringifyWithRaw } from '../../core/json/raw.ts';
 import { createSseFramer } from '../../core/sse/sse.ts';
 import type { Usage } from '../../core/usage.ts';

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { IncomingMessage } from 'node:http';
-import { ReadTurns } from '../../core/read-turns.ts';
+import { ReadTurns } from '../../core/turns/read-turns.ts';
 import type { Clock } from '../../core/time/clock.ts';
 
 /** A chunk below this costs more to take over than its bytes to read. */

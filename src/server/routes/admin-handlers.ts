@@ -4,7 +4,7 @@ import { allows } from '../../core/access.ts';
 import type { Use } from '../../core/access.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { systemClock } from '../../core/time/clock.ts';
-import { TurnQueue } from '../../core/turn-queue.ts';
+import { TurnQueue } from '../../core/turns/turn-queue.ts';
 import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
 import { createResourceHandler } from '../../resources/store/handlers.ts';
 import { readKey } from '../../surfaces/carriers.ts';

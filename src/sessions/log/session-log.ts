@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
-import { ownTurn } from '../../core/in-turns.ts';
+import { ownTurn } from '../../core/turns/in-turns.ts';
 import type { IdSource } from '../../core/ids.ts';
 import { mayHaveMore } from '../../store/may-have-more.ts';
 import type { Entry, Op, Store, Version } from '../../store/store.ts';

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
-import type { ReadTurns } from '../../core/read-turns.ts';
+import type { ReadTurns } from '../../core/turns/read-turns.ts';
 import type { Clock, Timer } from '../../core/time/clock.ts';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { openTunnel } from '../proxy/open-tunnel.ts';

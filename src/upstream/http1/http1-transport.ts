@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { ReadTurns } from '../../core/read-turns.ts';
+import { ReadTurns } from '../../core/turns/read-turns.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type {

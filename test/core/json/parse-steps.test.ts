@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { atOnce } from '../../../src/core/in-turns.ts';
+import { atOnce } from '../../../src/core/turns/in-turns.ts';
 import { parseKeepingRaw, RawJson } from '../../../src/core/json/raw.ts';
 import { parseSteps } from '../../../src/core/json/parse-steps.ts';
 import { jsonText } from '../json-text.ts';

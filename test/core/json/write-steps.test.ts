@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { atOnce } from '../../../src/core/in-turns.ts';
+import { atOnce } from '../../../src/core/turns/in-turns.ts';
 import { RawJson, stringifyWithRaw } from '../../../src/core/json/raw.ts';
 import { writeSteps } from '../../../src/core/json/write-steps.ts';
 

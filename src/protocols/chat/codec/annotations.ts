@@ -1,5 +1,5 @@
-import { collectSteps } from '../../../core/in-turns.ts';
-import type { Steps } from '../../../core/in-turns.ts';
+import { collectSteps } from '../../../core/turns/in-turns.ts';
+import type { Steps } from '../../../core/turns/in-turns.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import type { Citation, TokenLogprob } from '../../canonical/canonical.ts';
 import { defined } from '../../json-fields.ts';

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { atOnce } from '../../../core/in-turns.ts';
+import { atOnce } from '../../../core/turns/in-turns.ts';
 import { formatSse } from '../../../core/sse/frame.ts';
 import { NO_USAGE } from '../../../core/usage.ts';
 import type { Usage } from '../../../core/usage.ts';

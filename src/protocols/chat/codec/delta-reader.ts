@@ -1,4 +1,4 @@
-import { atOnce } from '../../../core/in-turns.ts';
+import { atOnce } from '../../../core/turns/in-turns.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
 import { readCitations, readLogprobs, withinText } from './annotations.ts';

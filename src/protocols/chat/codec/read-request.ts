@@ -1,4 +1,4 @@
-import type { Steps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/turns/in-turns.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import type {
   CanonicalRequest,

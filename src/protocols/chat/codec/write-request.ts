@@ -1,4 +1,4 @@
-import type { Steps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/turns/in-turns.ts';
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical/codec.ts';

@@ -1,4 +1,4 @@
-import { atOnce } from '../../../core/in-turns.ts';
+import { atOnce } from '../../../core/turns/in-turns.ts';
 import type { SseFrame } from '../../../core/sse/frame.ts';
 import type { StreamDecoder } from '../../canonical/codec.ts';
 import type { CanonicalEvent, PartOpening } from '../../canonical/stream.ts';

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { atOnce } from '../../../core/in-turns.ts';
+import { atOnce } from '../../../core/turns/in-turns.ts';
 import { stringifyWithRaw } from '../../../core/json/raw.ts';
 import type { Usage } from '../../../core/usage.ts';
 import type { AnswerContext, StreamEncoder } from '../../canonical/codec.ts';

@@ -1,5 +1,5 @@
-import { collectSteps, eachInSteps } from '../../../core/in-turns.ts';
-import type { Steps } from '../../../core/in-turns.ts';
+import { collectSteps, eachInSteps } from '../../../core/turns/in-turns.ts';
+import type { Steps } from '../../../core/turns/in-turns.ts';
 import { RawJson } from '../../../core/json/raw.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import type { Part, Turn } from '../../canonical/canonical.ts';

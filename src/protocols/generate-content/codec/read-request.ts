@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../../core/errors.ts';
-import type { Steps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/turns/in-turns.ts';
 import { parseSteps } from '../../../core/json/parse-steps.ts';
 import type { CanonicalRequest } from '../../canonical/canonical.ts';
 import type { RequestPeek } from '../../protocol.ts';

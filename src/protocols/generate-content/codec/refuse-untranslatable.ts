@@ -1,5 +1,5 @@
-import { eachInSteps } from '../../../core/in-turns.ts';
-import type { Steps } from '../../../core/in-turns.ts';
+import { eachInSteps } from '../../../core/turns/in-turns.ts';
+import type { Steps } from '../../../core/turns/in-turns.ts';
 import { fieldOf, listOf, membersOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';
 import { refuseConfig, unsupported } from './read-config.ts';

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../core/errors.ts';
-import { eachInSteps } from '../../../core/in-turns.ts';
-import type { Steps } from '../../../core/in-turns.ts';
+import { eachInSteps } from '../../../core/turns/in-turns.ts';
+import type { Steps } from '../../../core/turns/in-turns.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';

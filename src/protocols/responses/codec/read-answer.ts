@@ -1,5 +1,5 @@
-import { atOnce } from '../../../core/in-turns.ts';
-import type { Steps } from '../../../core/in-turns.ts';
+import { atOnce } from '../../../core/turns/in-turns.ts';
+import type { Steps } from '../../../core/turns/in-turns.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import type { AnswerJson } from '../../canonical/codec.ts';
 import type { CanonicalAnswer, Part } from '../../canonical/canonical.ts';

@@ -1,5 +1,5 @@
-import { eachInSteps } from '../../../core/in-turns.ts';
-import type { Steps } from '../../../core/in-turns.ts';
+import { eachInSteps } from '../../../core/turns/in-turns.ts';
+import type { Steps } from '../../../core/turns/in-turns.ts';
 import type { Part, Turn } from '../../canonical/canonical.ts';
 import { withoutOrphans } from '../../canonical/orphan-results.ts';
 import { invalid, requireObject, requireText } from '../../json-fields.ts';

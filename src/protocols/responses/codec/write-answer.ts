@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Steps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/turns/in-turns.ts';
 import { formatSse } from '../../../core/sse/frame.ts';
 import type { AnswerContext, Encoded, StreamEncoder } from '../../canonical/codec.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';

@@ -1,5 +1,5 @@
-import { collectSteps } from '../../../../core/in-turns.ts';
-import type { Steps } from '../../../../core/in-turns.ts';
+import { collectSteps } from '../../../../core/turns/in-turns.ts';
+import type { Steps } from '../../../../core/turns/in-turns.ts';
 import type { TokenLogprob } from '../../../canonical/canonical.ts';
 import { listOf, textOf } from '../../fields.ts';
 import type { Members } from '../../fields.ts';

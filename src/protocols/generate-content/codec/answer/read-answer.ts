@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import type { Steps } from '../../../../core/in-turns.ts';
+import type { Steps } from '../../../../core/turns/in-turns.ts';
 import { parseKeepingRaw } from '../../../../core/json/raw.ts';
 import { isJsonObject } from '../../../../core/json/value.ts';
 import type { AnswerJson } from '../../../canonical/codec.ts';

@@ -1,4 +1,4 @@
-import type { Steps } from '../../../../core/in-turns.ts';
+import type { Steps } from '../../../../core/turns/in-turns.ts';
 import type { AnswerContext, Encoded } from '../../../canonical/codec.ts';
 import type { CanonicalAnswer, Part, TokenLogprob } from '../../../canonical/canonical.ts';
 import type { Feature } from '../../../features.ts';

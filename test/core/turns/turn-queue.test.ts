@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { TurnQueue } from '../../src/core/turn-queue.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
+import { TurnQueue } from '../../../src/core/turns/turn-queue.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 
 /** Turns of the event loop; the first one begins after what is under way. */
 async function turns(count: number, onTurn: () => void = () => undefined): Promise<void> {

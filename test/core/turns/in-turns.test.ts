@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { atOnce, collectSteps, inTurns, Turns } from '../../src/core/in-turns.ts';
-import type { Steps } from '../../src/core/in-turns.ts';
+import { atOnce, collectSteps, inTurns, Turns } from '../../../src/core/turns/in-turns.ts';
+import type { Steps } from '../../../src/core/turns/in-turns.ts';
 
 function* work(log: string[]): Steps<string> {
   for (const step of ['one', 'two', 'three']) {
