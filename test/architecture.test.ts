@@ -55,6 +55,7 @@ const STATE =
 const ONE_PER_PROCESS = [
   'core/time/cron.ts rules',
   'core/turns/in-turns.ts turns',
+  'core/turns/with-others.ts gathered',
   'runtime/reaper/reaper-process.ts groups',
 ];
 

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { inTurns } from '../core/turns/in-turns.ts';
 import type { Steps } from '../core/turns/in-turns.ts';
+import { withOthers } from '../core/turns/with-others.ts';
 import { CandidateExchange } from './candidate-exchange.ts';
 import type { ExchangeOptions } from './exchange-options.ts';
 import { invalidAnswerFailure } from './failures.ts';
@@ -31,6 +32,11 @@ class AnswerExchange extends CandidateExchange {
   }
 
   protected override finish(): void {
+    const read = (): void => this.safely(() => this.isOver || this.read());
+    withOthers(read, this.options.active.size);
+  }
+
+  private read(): void {
     const joined = this.chunks.length === 1 ? this.chunks[0] : inTurns(join(this.chunks));
     this.wait(joined as Buffer | Promise<Buffer>, (body) => {
       const { call, wire, maxAnswerValues: maxValues } = this.options;

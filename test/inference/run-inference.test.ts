@@ -301,3 +301,30 @@ function plainRequest(routes: Route[]): InferenceRequest {
     repeatable: true,
   };
 }
+
+describe('an answer beside those to many others', () => {
+  function beside() {
+    const all = setup([route('a', 0)]);
+    for (const _ of [1, 2, 3]) all.deps.active.add({ shutDown: () => undefined });
+    return all;
+  }
+
+  it('is read at the end of the turn in which it came', async () => {
+    const { answer, sent, outcomes } = beside();
+    succeed(sent[0]);
+    await Promise.resolve();
+    expect(outcomes).toEqual([]);
+    await nextTurn();
+    expect(outcomes).toMatchObject([{ status: 200, result: 'ok' }]);
+    expect(await answer).toMatchObject({ status: 200 });
+  });
+
+  it('is not read for a client that left in that turn', async () => {
+    const { answer, sent, outcomes, leave } = beside();
+    succeed(sent[0]);
+    leave();
+    await nextTurn();
+    await expect(answer).rejects.toMatchObject({ code: 'upstream_interrupted' });
+    expect(outcomes).toMatchObject([{ status: 499, result: 'aborted' }]);
+  });
+});

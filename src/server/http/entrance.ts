@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { withOthers } from '../../core/turns/with-others.ts';
 import { answerExchange } from '../../surfaces/http-exchange.ts';
 import type { Arrival, ExchangeDeps, Handler } from '../../surfaces/http-exchange.ts';
 import type { Envelope } from '../../protocols/family.ts';
@@ -29,11 +30,17 @@ export function createEntrance(options: RoutesOptions): Entrance {
     if (!isDirect || !methods.POST || IS_PATTERN.test(path)) continue;
     places.set(path, { envelope, handler: shield(route, methods.POST, options) });
   }
+  let count = 0;
+  const serve = async (arrival: Arrival, handler: Handler): Promise<void> => {
+    await answerInFront(arrival, handler, options);
+    count--;
+  };
   return (request, response) => {
     if (request.method !== 'POST') return false;
     const place = places.get(pathOf(request.url ?? ''));
     if (!place) return false;
-    void answerInFront({ request, response, envelope: place.envelope }, place.handler, options);
+    const { envelope, handler } = place;
+    withOthers(() => void serve({ request, response, envelope }, handler), ++count);
     return true;
   };
 }
