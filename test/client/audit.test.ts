@@ -60,6 +60,7 @@ describe('the audit log', () => {
       [entryAt(0)],
       [entryAt(9), entryAt(5), entryAt(0)],
       [entryAt(30), entryAt(9)],
+      [entryAt(60), entryAt(30)],
     ];
     const { client, sent } = connect(pages.map((data) => ({ data })));
     const watched = client.audit.watch(
@@ -67,11 +68,11 @@ describe('the audit log', () => {
       { intervalMs: 2_000, onTrouble: () => undefined },
     );
     const told: string[] = [];
-    while (told.length < 3) told.push((await watched.next()).value.id);
-    expect(told).toEqual(['aud_5', 'aud_9', 'aud_30']);
+    while (told.length < 4) told.push((await watched.next()).value.id);
+    expect(told).toEqual(['aud_5', 'aud_9', 'aud_30', 'aud_60']);
     const asked = sent.map(({ target }) => new URLSearchParams(target.split('?')[1]));
-    expect(asked.map((query) => query.get('limit'))).toEqual(['1', '1000', '1000', '1000']);
-    expect(asked.at(-1)?.get('from')).toBe(new Date(START - 1_000).toISOString());
+    expect(asked.map((query) => query.get('limit'))).toEqual(['1', '1000', '1000', '1000', '1000']);
+    expect(asked.at(-1)?.get('from')).toBe(new Date(START + 20_000).toISOString());
     expect(asked.every((query) => query.get('action') === 'update')).toBe(true);
   });
 
