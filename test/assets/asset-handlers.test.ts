@@ -202,7 +202,7 @@ describe('an asset that is asked for', () => {
   );
 
   it('is asked for by a key with the scope', async () => {
-    const { create, get } = setUp({ scopes: new Set(['models']) } as Partial<Principal>);
+    const { create, get } = setUp({ scopes: new Set(['models']) });
     for (const asked of [create(IMAGE), get('media_1')])
       await expect(asked).rejects.toMatchObject({ status: 403 });
   });

@@ -161,7 +161,7 @@ describe('a run that is made', () => {
   });
 
   it('is refused for a key without the scope, with a record of whose it was', async () => {
-    const { create, refused } = setUp({ scopes: new Set(['models']) } as Partial<Principal>);
+    const { create, refused } = setUp({ scopes: new Set(['models']) });
     await expect(create()).rejects.toMatchObject({ code: 'insufficient_scope' });
     expect(refused).toMatchObject([{ payer: { keyId: 'key_1' } }]);
   });
@@ -183,7 +183,7 @@ describe('a run of a named call', () => {
 
   it('has an unknown outcome where its process died in the middle', async () => {
     const error = { code: 'interrupted', message: 'stopped' };
-    const { create } = setUp({ waited: { ...RECORD, status: 'failed', error } as RunRecord });
+    const { create } = setUp({ waited: { ...RECORD, status: 'failed', error } });
     const asked = create({ named: earlierCall('run_1') });
     await expect(asked).rejects.toMatchObject({ code: 'outcome_unknown' });
   });
