@@ -11,9 +11,9 @@ import type { HttpExchange } from '../../src/surfaces/http-exchange.ts';
 import { UpstreamError } from '../../src/upstream/transport.ts';
 import type { UpstreamRequest, UpstreamSink } from '../../src/upstream/transport.ts';
 import { bodySource, roomyBudget } from '../support/body-intake.ts';
+import { keyring } from '../server/routes/handler-calls.ts';
 import { fakeCatalog } from '../support/catalog.ts';
 import { inferenceBench } from '../support/inference.ts';
-import { principal } from '../usage/usage-fixtures.ts';
 import { makeApi } from './make-api.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -29,11 +29,11 @@ function setUp({ path = '/v1/api/acme/v2/things', search = '', method = 'POST' }
   const { deps: inference, clock, outcomes, refusals } = inferenceBench();
   const api = makeApi({}, { pricing: { perCall: 5 } });
   const sent: { request: UpstreamRequest; sink: UpstreamSink; isAborted: boolean }[] = [];
-  let inFlight = 0;
+  const ring = keyring();
   const handle = createPassthroughHandler({
+    ...ring,
     inference,
     catalog: () => ({ ...fakeCatalog(), apis: new Map([[api.name, api]]) }),
-    maxBodyBytes: 10_000,
     spools: createSpools(tmpdir(), createIdSource(clock)),
     transportToApi: () => ({
       send(asked, sink) {
@@ -44,14 +44,6 @@ function setUp({ path = '/v1/api/acme/v2/things', search = '', method = 'POST' }
       },
       close: async () => undefined,
     }),
-    lookup: (key) => (key === 'sk-1' ? principal({ concurrencyCap: 1 }) : 'unknown'),
-    rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
-    concurrency: {
-      enter() {
-        inFlight++;
-        return () => void inFlight--;
-      },
-    },
   });
   const request = Object.assign(Readable.from([Buffer.from('{}')]), {
     method,
@@ -96,7 +88,7 @@ function setUp({ path = '/v1/api/acme/v2/things', search = '', method = 'POST' }
     sent,
     response,
     held: () => intake.held,
-    inFlight: () => inFlight,
+    inFlight: () => ring.inside.now,
   };
 }
 

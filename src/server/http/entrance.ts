@@ -30,6 +30,7 @@ export function createEntrance(options: RoutesOptions): Entrance {
     if (!isDirect || !methods.POST || IS_PATTERN.test(path)) continue;
     places.set(path, { envelope, handler: shield(route, methods.POST, options) });
   }
+  /** Requests whose answers have not begun. */
   let count = 0;
   const serve = async (arrival: Arrival, handler: Handler): Promise<void> => {
     await answerInFront(arrival, handler, options);

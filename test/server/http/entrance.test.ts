@@ -2,10 +2,13 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createIdSource } from '../../../src/core/ids.ts';
 import { createEntrance } from '../../../src/server/http/entrance.ts';
 import { listen } from '../../../src/server/http/listen.ts';
 import type { Listener } from '../../../src/server/http/listen.ts';
 import type { RouteSpec, RoutesOptions } from '../../../src/server/http/routes.ts';
+import { roomyBudget } from '../../support/body-intake.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import { verifies } from '../../requirements.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -290,5 +293,37 @@ describe('routes in front of the router', () => {
 
   it.each(['/v1/a', '/v1/a?b=c', '/v1/a?'])('are found with any query, as %s', (url) => {
     expect(isTaken({ path: '/v1/a', methods: { POST } }, `POST ${url}`)).toBe(true);
+  });
+
+  it('are begun at once while few are served, and beside many at the end of the turn', async () => {
+    let begun = 0;
+    let answer!: () => void;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const route = {
+      path: '/v1/a',
+      envelope: 'openai',
+      isDirect: true,
+      methods: { POST: () => (begun++, answered.then(() => ({ status: 200 }))) },
+    };
+    const clock = createFakeClock();
+    const entrance = createEntrance({
+      routes: [route],
+      guard: () => undefined,
+      clock,
+      ids: createIdSource(clock),
+      bodies: roomyBudget(clock),
+    } as unknown as RoutesOptions);
+    const nothing = (): void => undefined;
+    const response = { writeHead: nothing, end: nothing } as unknown as ServerResponse;
+    const request = { method: 'POST', url: '/v1/a', headers: {} } as IncomingMessage;
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    for (let index = 0; index < 5; index++) entrance(request, response);
+    expect(begun).toBe(3);
+    await turn();
+    expect(begun).toBe(5);
+    answer();
+    await turn();
+    entrance(request, response);
+    expect(begun).toBe(6);
   });
 });
