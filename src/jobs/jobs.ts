@@ -80,8 +80,8 @@ export interface Jobs {
    */
   toWake(job: Job): Promise<Op[]>;
   /**
-   * Like {@link toWake}; a job that is added and finds room in this process is claimed for it in the same
-   * commit, and begins without a look at what is due. Rejects with `StoreError`.
+   * Operations as of {@link toWake}; a job that is added and finds room in this process is claimed for
+   * it in the same commit, and begins without a look at what is due. Rejects with `StoreError`.
    */
   toStart(job: Job): Promise<Start>;
   /** Jobs by kind that were due and found no room in this process; see `JobWorker.waiting`. */

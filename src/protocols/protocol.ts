@@ -155,11 +155,11 @@ export interface StreamReader {
   readonly failure: StreamFailure | undefined;
   /** The last usage seen. */
   readonly usage: Usage | undefined;
-  /** Like {@link Answer.outputChars}, so far. */
+  /** {@link Answer.outputChars} so far. */
   readonly outputChars: number;
-  /** Like {@link Answer.losses}, so far. */
+  /** {@link Answer.losses} so far. */
   readonly losses?: readonly string[];
-  /** Like {@link Answer.pins}, so far; known before the first content. */
+  /** {@link Answer.pins} so far; known before the first content. */
   readonly pins?: readonly string[];
   /** Like {@link Answer.work}, so far. */
   readonly work?: ProviderWork | undefined;

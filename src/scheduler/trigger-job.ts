@@ -161,7 +161,7 @@ async function fail(deps: TriggerJobDeps, pending: Pending, error: RunError): Pr
   await deps.repository.note(target, async (current): Promise<Note | undefined> => {
     const entry = await deps.store.get<RunRow>(runKey(run.id));
     if (entry?.version !== version) return undefined;
-    // Whoever changed it meanwhile may have removed the cause; whoever paused it has said why.
+    // A change meanwhile may have removed the cause; a pause meanwhile has said why.
     const isAsSeen = current.version === stored.version;
     if (!isAsSeen || isArchived(current) || pausedOf(current) !== null) return { state: {}, ops };
     const state = { paused: { type: 'error', error: { type: error.type } }, next_due_at: null };

@@ -164,7 +164,7 @@ export function scanJson(
 }
 
 /**
- * Like {@link scanJson}, but a long document is scanned in slices between which others get their turn;
+ * Scans like {@link scanJson}, but a long document in slices between which others get their turn;
  * a short one is there at once.
  */
 export function scanInSlices(

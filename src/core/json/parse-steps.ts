@@ -38,7 +38,7 @@ interface Opening {
 }
 
 /**
- * Like `JSON.parse`, in steps of some hundred microseconds. The bytes are parsed in chunks that end at a
+ * Parses like `JSON.parse`, in steps of some hundred microseconds. The bytes are parsed in chunks that end at a
  * comma, however deep that stands.
  *
  * @param body a document that was scanned before; of others no fault is sure to be noticed

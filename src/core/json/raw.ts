@@ -10,7 +10,7 @@ export class RawJson {
 }
 
 /**
- * Like JSON.parse, but the objects and arrays that are values of members named in `keep` come as
+ * Parses like JSON.parse, but the objects and arrays that are values of members named in `keep` come as
  * {@link RawJson}. Throws SyntaxError for what is not JSON.
  */
 export function parseKeepingRaw(text: string, keep: readonly string[]): unknown {
@@ -46,7 +46,7 @@ function unmask(value: unknown, masks: { mark: string; raws: readonly RawJson[] 
   return object;
 }
 
-/** Like JSON.stringify for JSON values, with every {@link RawJson} inside written as its text. */
+/** Writes JSON values like JSON.stringify, with every {@link RawJson} inside written as its text. */
 export function stringifyWithRaw(value: unknown): string {
   const holders = new Set<object>();
   return holdsRaw(value, holders) ? write(value, holders) : JSON.stringify(value);

@@ -24,7 +24,7 @@ function doAll(): void {
     try {
       work();
     } catch (thrown) {
-      // As it would be beside others: an exception that nobody caught, which takes nothing from them.
+      // An exception that nobody caught, as it would be between two reads; it takes nothing from the others.
       setImmediate(() => {
         throw thrown;
       });

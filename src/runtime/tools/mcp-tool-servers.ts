@@ -77,7 +77,7 @@ class Connections {
         return await this.#useOnce(connected, work);
       } catch (thrown) {
         if (!(thrown instanceof ToolServerError)) throw thrown;
-        // Whatever went wrong, this connection has had its day.
+        // This connection has had its day, whatever went wrong.
         this.#replace(used);
         const { credentials } = connected;
         if (thrown.reason === 'connection' || credentials.length === 0) throw thrown;
