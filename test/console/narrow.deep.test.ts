@@ -100,6 +100,16 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     }
   });
 
+  it('scrolls no list by the pointer alone while its rows are on their way', async () => {
+    const page = await open(NARROW);
+    await page.route(/v1\/(keys|audit|sessions|models)\b/, () => undefined);
+    for (const view of ['keys', 'audit', 'sessions', 'configuration']) {
+      await page.goto(`${shop.url}/console/${view}`);
+      await page.locator('main thead').waitFor();
+      expect(await seriousFindings(page), view).toEqual([]);
+    }
+  });
+
   it('tells on the audit page what was changed, however long the name of a client is', async () => {
     const page = await open(1_440);
     await show(page, 'audit');
