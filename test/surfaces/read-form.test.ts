@@ -4,10 +4,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { ByteBudget } from '../../src/core/memory/byte-budget.ts';
 import type { Spool, Spools } from '../../src/core/memory/spool.ts';
 import { fromBytes, gatherBody } from '../../src/core/memory/spooled-body.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { isForm, readForm } from '../../src/surfaces/read-form.ts';
-import { bodySource } from '../support/body-intake.ts';
+import { bodySource, roomyBudget } from '../support/body-intake.ts';
 import { formText } from '../support/form-text.ts';
 
 const FORM = formText('b0', [
@@ -18,8 +20,13 @@ const FORM = formText('b0', [
 /** In the middle of the first file. */
 const HALF = FORM.indexOf('xxx') + 50;
 
-const read = (spools: Spools, limit = 1000) =>
-  readForm(bodySource(request, response), { limit, holder: 'key_1', spools, boundary: 'own' });
+const read = (spools: Spools, limit = 1000, budget = roomyBudget()) =>
+  readForm(bodySource(request, response, budget), {
+    limit,
+    holder: 'key_1',
+    spools,
+    boundary: 'own',
+  });
 
 /** A request whose head has arrived and whose body is still to come. */
 let request: IncomingMessage;
@@ -108,6 +115,22 @@ it('takes no more in than the spool has room for', async () => {
   }
   goOn();
   await reading;
+});
+
+it('takes nothing in before there is room for it', async () => {
+  const budget = new ByteBudget({ clock: systemClock, bytes: 500, waitMs: 9_000, maxWaiting: 1 });
+  expect(budget.tryTake({ holder: 'key_2', bytes: 400 })).toBe(true);
+  const { spools, chunks } = fakeSpool();
+  const reading = read(spools, 1000, budget);
+  socket.write(FORM);
+  await vi.waitFor(() => expect(request.readableLength).toBeGreaterThan(0));
+  // Turns enough for the reader to be loaded, did it not wait.
+  await import('../../src/surfaces/form-reader.ts');
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(chunks).toEqual([]);
+  budget.giveBack('key_2', 400);
+  await reading;
+  expect(Buffer.concat(chunks).toString()).toBe(`${'x'.repeat(100)}m`);
 });
 
 it.each([
