@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from './time/clock.ts';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+/** Bits of one digit. */
+const BITS = 5;
 const TIME_DIGITS = 10;
 const COUNT_DIGITS = 3;
 const RANDOM_DIGITS = 13;
@@ -24,13 +26,20 @@ export function createIdSource(
   let lastAt = 0;
   let time = encode(0, TIME_DIGITS);
   let count = 0;
+  const codes = Array.from({ length: COUNT_DIGITS + RANDOM_DIGITS }, () => 0);
   return {
     next(prefix) {
       const at = clock.now();
       count = at === lastAt ? (count + 1) % MAX_COUNT : 0;
       if (at !== lastAt) time = encode(at, TIME_DIGITS);
       lastAt = at;
-      return `${prefix}_${time}${encode(count, COUNT_DIGITS)}${encodeRandom(random(RANDOM_DIGITS))}`;
+      for (let place = 0; place < COUNT_DIGITS; place++)
+        codes[place] = codeOf(count >> (BITS * (COUNT_DIGITS - 1 - place)));
+      const bytes = random(RANDOM_DIGITS);
+      for (let place = 0; place < RANDOM_DIGITS; place++)
+        codes[COUNT_DIGITS + place] = codeOf(bytes[place] ?? 0);
+      // In one piece: a string put together digit by digit takes five times the memory.
+      return `${prefix}_${time}${String.fromCharCode(...codes)}`;
     },
   };
 }
@@ -48,6 +57,11 @@ export function idTime(id: string): number | undefined {
   return time;
 }
 
+const CODES = Array.from(ALPHABET, (digit) => digit.charCodeAt(0));
+
+/** Character code of the digit that stands for the lowest bits. */
+const codeOf = (value: number): number => CODES[value & (CODES.length - 1)] ?? 0;
+
 function encode(value: number, length: number): string {
   let rest = value;
   let digits = '';
@@ -56,17 +70,6 @@ function encode(value: number, length: number): string {
     rest = Math.floor(rest / 32);
   }
   return digits;
-}
-
-/** Every pair of digits: half the strings to be put together. */
-const PAIRS = Array.from({ length: 32 ** 2 }, (_, value) => encode(value, 2));
-
-function encodeRandom(bytes: Buffer): string {
-  let digits = '';
-  for (let i = 1; i < RANDOM_DIGITS; i += 2) {
-    digits += PAIRS[(((bytes[i - 1] ?? 0) & 31) << 5) | ((bytes[i] ?? 0) & 31)];
-  }
-  return digits + ALPHABET[(bytes[RANDOM_DIGITS - 1] ?? 0) & 31];
 }
 
 /** One call into the system's generator per 4 KiB: an id per request must not cost a system call. */

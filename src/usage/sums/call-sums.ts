@@ -53,28 +53,32 @@ export class CallSums {
   }
 
   draft(): CallSumsDraft {
-    const rows = { totals: this.#totals.draft(), parts: this.#parts.draft() };
-    const facets = this.#facets.draft();
+    const sums: SumsInTheMaking = {
+      totals: this.#totals.draft(),
+      parts: this.#parts.draft(),
+      facets: this.#facets.draft(),
+      fresh: new Map(),
+    };
+    const { totals, parts, facets, fresh } = sums;
     const today = this.#today();
     const late = new Set<string>();
-    const fresh = new Map<string, Key>();
     return {
       add: (call, amounts) => {
         const { day } = call.facts;
         if (day !== today) late.add(day);
-        this.#add({ ...rows, facets, fresh }, call, amounts);
+        this.#add(sums, call, amounts);
       },
       ops: () => [
         ...facets.ops(),
-        ...rows.totals.ops(),
-        ...rows.parts.ops(),
+        ...totals.ops(),
+        ...parts.ops(),
         ...Array.from(fresh.values(), (key): Op => ({ type: 'put', key, value: null })),
         ...Array.from(late, lateOp),
       ],
       keep: (version) => {
         facets.keep();
-        rows.totals.keep(version);
-        rows.parts.keep(version);
+        totals.keep(version);
+        parts.keep(version);
       },
     };
   }

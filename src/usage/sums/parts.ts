@@ -59,16 +59,14 @@ export function partSumsOf(
   { organization, day }: { organization: string; day: string },
 ): readonly PartSum[] {
   const { conversation, endUser } = origin ?? {};
-  if (conversation === undefined && endUser === undefined) return NO_PARTS;
-  const sums: PartSum[] = [];
-  const add = (part: Part, value: string | undefined): void => {
-    if (value === undefined) return;
+  const toSum = (part: Part, value: string): PartSum => {
     const row = `${organization}\0${day}\0${part}\0${value}`;
-    sums.push({ part, value, organization, day, row });
+    return { part, value, organization, day, row };
   };
-  add('conversation', conversation);
-  add('end_user', endUser);
-  return sums;
+  if (conversation === undefined)
+    return endUser === undefined ? NO_PARTS : [toSum('end_user', endUser)];
+  const first = toSum('conversation', conversation);
+  return endUser === undefined ? [first] : [first, toSum('end_user', endUser)];
 }
 
 /** Reads the segments of {@link partKey}. */
