@@ -75,7 +75,7 @@ function toUndueOps(kind: string, due: DueJob): Op[] {
 
 export function toNewRow({ payload, holder }: Job, at: number): JobRow {
   const row = { at, attempt: 0, failures: 0, owner: null, payload };
-  return holder === undefined ? row : { ...row, holder };
+  return holder === undefined ? row : { holder, ...row };
 }
 
 /** A new job; conflicts with one of that name. */

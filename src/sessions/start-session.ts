@@ -25,7 +25,7 @@ export async function startSession(
   const all = [...events, ...log.identify(statusAfter(fresh, events))];
   const { row, placed } = placeEvents(fresh, all, log.now);
   const made: MadeSession = {
-    session: { ...row, agent: input.agent },
+    session: { agent: input.agent, ...row },
     events: placed.slice(0, events.length).map(({ event }) => event),
   };
   const ops: Op[] = [

@@ -51,12 +51,6 @@ export function* fitRequest(
   const turns = yield* fitTurns(said, takes);
   const read = yield* fitDocuments(turns, takes.document_types);
   const fitting = yield* fitToolIds(read, takes.tool_id_length);
-  return {
-    ...sampled,
-    ...(isShort && { maxOutputTokens: takes.min_output_tokens }),
-    turns: fitting,
-    tools,
-    reasoning,
-    lost,
-  };
+  const limited = isShort ? { ...sampled, maxOutputTokens: takes.min_output_tokens } : sampled;
+  return Object.assign({}, limited, { turns: fitting, tools, reasoning, lost });
 }

@@ -84,8 +84,8 @@ export function createMockEngine({ cassette = {}, clock }: MockEngineOptions): M
       const { script, model } = answer(http);
       const { method, path, headers, body = Buffer.alloc(0) } = http;
       return {
-        ...script,
         call: journal.add({ at: clock.now(), method, path, model, headers, body }),
+        ...script,
       };
     },
     load(next) {

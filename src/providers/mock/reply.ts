@@ -72,7 +72,7 @@ export function toReply(scripted: CassetteReply, request: MockRequest, id: strin
     embedding: scripted.embedding,
     finish: scripted.finish ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop'),
   };
-  return { ...reply, usage: toUsage(scripted, request.inputTokens, reply) };
+  return { usage: toUsage(scripted, request.inputTokens, reply), ...reply };
 }
 
 function defaultText(turns: readonly Turn[]): string {

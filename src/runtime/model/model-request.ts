@@ -46,7 +46,7 @@ function withCacheMark(turns: readonly Turn[]): Turn[] {
   const last = turns.at(-1);
   const part = last?.parts.at(-1);
   if (!last || !part || !isMarkable(part)) return [...turns];
-  const marked: Part = { ...part, cache: { ttl: '5m' } };
+  const marked: Part = Object.assign({}, part, { cache: { ttl: '5m' } as const });
   return [...turns.slice(0, -1), { ...last, parts: [...last.parts.slice(0, -1), marked] }];
 }
 

@@ -90,5 +90,5 @@ export class AnswerDraft {
 
 function toPart(opening: PartOpening): Part {
   if (opening.type === 'opaque') return opening;
-  return opening.type === 'tool_call' ? { ...opening, arguments: '' } : { ...opening, text: '' };
+  return opening.type === 'tool_call' ? { arguments: '', ...opening } : { text: '', ...opening };
 }

@@ -118,12 +118,13 @@ export function createModelCaller(deps: ModelCallerDeps): ModelCaller {
         const { principal, leave } = await deps.admit(question.payer);
         try {
           await deps.inference.ledger.checkFunds(principal);
-          const body = await open(question, principal, { ...deps, protocol, client: asker });
+          const body = await open(question, principal, { protocol, client: asker, ...deps });
           await read(body, draft, asker);
         } finally {
           leave();
         }
-        return { ...toAnswer(draft), ...spent() };
+        const { usage, cost } = spent();
+        return { usage, cost, ...toAnswer(draft) };
       } catch (thrown) {
         throw new ModelCallError(thrown, spent());
       } finally {

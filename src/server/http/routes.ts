@@ -60,7 +60,7 @@ export function createApp(options: RoutesOptions): H3 {
   });
 
   function serve(event: H3Event, envelope: Envelope, handler: Handler): Promise<Response> {
-    return answerExchange({ ...toNode(event), envelope }, handler, options).then(toWebResponse);
+    return answerExchange({ envelope, ...toNode(event) }, handler, options).then(toWebResponse);
   }
   return app;
 }

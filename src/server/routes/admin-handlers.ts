@@ -56,7 +56,7 @@ export function adminKindHandlers(deps: AdminDeps): Readonly<Record<string, Hand
     return asAdmin(use, deps, async (exchange, principal) => {
       const { organizationId: organization, keyId: holder } = principal;
       const api = { path: definition.path, fromForm: definition.api?.fromForm };
-      const request = toResourceRequest(api, exchange, { ...bodies, holder });
+      const request = toResourceRequest(api, exchange, { holder, ...bodies });
       const isWrite = exchange.request.method !== 'GET';
       // Many writes arrive together when somebody applies; inference must not wait for all of them.
       if (isWrite) await writes.enter();

@@ -63,7 +63,7 @@ export function serviceHandlers(deps: ServiceRoutesDeps): HandlersOf<typeof SERV
   const run: Serve = async ({ service, payer, exchange: { named } }, body) => {
     const message = readRun(await readInSlices(await body(), { values }));
     const also = named && ((sent: SentMessage) => named.answered(toRunReply(sent)));
-    return toRunReply(await runs.send(service, payer, { ...message, also }));
+    return toRunReply(await runs.send(service, payer, { also, ...message }));
   };
   const to = (protocol: ServiceProtocol, serve: Serve): Handler => asCaller(protocol, serve, deps);
   const postMcp: Serve = async (call, body) => (await mcp()).post({ ...call, body: await body() });

@@ -114,7 +114,7 @@ export class SessionLog {
   /** Undefined when it was deleted meanwhile. */
   async withAgent(row: SessionRow): Promise<Session | undefined> {
     const agent = await this.store.get<ResolvedAgent>(agentKey(row.id));
-    return agent && { ...row, agent: agent.value };
+    return agent && { agent: agent.value, ...row };
   }
 
   /** The number of an event; undefined for an id that the Session never had. */
@@ -187,7 +187,7 @@ export class SessionLog {
         const result = await commit(ops, { before: entry.value, next: after });
         if (!result.ok) continue;
         this.live.ring(id, changed.placed);
-        return { ...changed, version: result.version };
+        return { version: result.version, ...changed };
       }
       throw new GatewayError('conflict', { message: 'too much changes in this session at once' });
     });

@@ -75,11 +75,12 @@ export class FencedTurnLog implements TurnLog {
       const { usage = row.usage, cost = row.cost, handled = row.handled } = change;
       const { unpriced = row.unpriced } = change;
       const own = this.#fence.enter(row);
-      const next = withNextTurn(this.#log, { ...own, usage, cost, unpriced, handled }, identified);
+      const entered = Object.assign({}, own, { usage, cost, unpriced, handled });
+      const next = withNextTurn(this.#log, entered, identified);
       const isDone = change.isLast === true && !next.isFollowed && handled >= row.lastInput;
       const ops = isDone && tries++ < MAX_END_TRIES ? this.#toEnd?.() : undefined;
       isEnd = ops !== undefined;
-      return { ...next, ...(ops && { ops }) };
+      return ops ? { ops, ...next } : next;
     };
     const changed = await this.#log.change(this.#session.id, make, () => this.#entry);
     if (!changed) throw lostTurn();
@@ -107,7 +108,7 @@ export class FencedTurnLog implements TurnLog {
   see(entry: Entry<SessionRow>): void {
     const { value: row } = entry;
     if (row.head >= this.#session.head) {
-      this.#session = { ...row, agent: this.#session.agent };
+      this.#session = { agent: this.#session.agent, ...row };
       this.#entry = entry;
     }
     this.#onStatus(this.#session.status);

@@ -61,7 +61,7 @@ function createDraft(rows: Map<string, Row>, isShared: boolean): SumDraft {
         const base = rows.get(name);
         row = base
           ? { ...base, sums: base.sums.slice() }
-          : { key: toKey(), sums: amounts.map(() => 0) };
+          : { key: toKey(), sums: amounts.map(() => 0), version: undefined };
         touched.set(name, row);
       }
       const { sums } = row;
@@ -76,7 +76,7 @@ function createDraft(rows: Map<string, Row>, isShared: boolean): SumDraft {
 }
 
 function toPut({ key, sums: value, version }: Row, isShared: boolean): Op {
-  const put = { type: 'put', key, value } as const;
-  if (!isShared) return put;
-  return version === undefined ? { ...put, ifAbsent: true } : { ...put, ifVersion: version };
+  if (!isShared) return { type: 'put', key, value };
+  if (version === undefined) return { type: 'put', key, value, ifAbsent: true };
+  return { type: 'put', key, value, ifVersion: version };
 }

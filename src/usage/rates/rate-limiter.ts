@@ -70,8 +70,11 @@ export function createRateLimiter({
     },
     admitKey({ keyId, rpmCap }, after) {
       if (rpmCap === null) return true;
-      const asked = { shares: undivided(rpmCap), caller: 'client', after } as const;
-      return windowOf(keyId).claim({ ...asked, refusal: 'key_rate_limited' }, ledger);
+      const shares = undivided(rpmCap);
+      return windowOf(keyId).claim(
+        { shares, caller: 'client', after, refusal: 'key_rate_limited' },
+        ledger,
+      );
     },
   };
 }

@@ -93,7 +93,7 @@ export class CallSums {
     for (const place of values) {
       const { row } = place;
       if (this.#parts.get(row) === undefined) fresh.set(row, onKey(place));
-      parts.add(row, () => partKey({ ...place, writer: this.#partsWriter }), amounts);
+      parts.add(row, () => partKey({ writer: this.#partsWriter, ...place }), amounts);
     }
   }
 

@@ -26,17 +26,9 @@ export function facetsOf(
   origin: RequestOrigin | undefined,
   vendor: string | undefined,
 ): Facets | undefined {
-  if (!origin) return vendor === undefined ? undefined : { vendor };
+  if (!origin || !hasFacets(origin)) return vendor === undefined ? undefined : { vendor };
   const { agent, service, schedule, labels, tags } = origin;
-  const facets: Facets = {
-    ...(vendor !== undefined && { vendor }),
-    ...(agent !== undefined && { agent }),
-    ...(service !== undefined && { service }),
-    ...(schedule !== undefined && { schedule }),
-    ...(labels && { labels }),
-    ...(tags && { tags }),
-  };
-  return Object.keys(facets).length === 0 ? undefined : facets;
+  return { vendor, agent, service, schedule, labels, tags };
 }
 
 /** The same for the same JSON text, in every process. */

@@ -23,7 +23,9 @@ export function* encodeMessagesRequest(
 ): Steps<Encoded> {
   const losses = new Set<Feature>();
   // A limit is required here.
-  const limited = { ...asked, maxOutputTokens: asked.maxOutputTokens ?? target.defaultMaxTokens };
+  const limited = Object.assign({}, asked, {
+    maxOutputTokens: asked.maxOutputTokens ?? target.defaultMaxTokens,
+  });
   const request = yield* fitRequest(limited, { protocol: 'messages', target }, losses);
   const tools = request.tools.map(toTool);
   if (tools.length === 0) loseChoice(request, losses);

@@ -34,10 +34,10 @@ export function createJournal(): Journal {
   return {
     add({ body, ...rest }) {
       const call: MockCall = {
-        ...rest,
         index: ++count,
         body: body.length > MAX_BODY ? Buffer.from(body.subarray(0, MAX_BODY)) : body,
         outcome: 'open',
+        ...rest,
       };
       kept.push(call);
       total += call.body.length;
