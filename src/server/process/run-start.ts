@@ -35,7 +35,7 @@ import type { ServeDeps } from './serve-gateway.ts';
 import { serveUntilStopped } from './serve-until-stopped.ts';
 import { clientKeyNote, welcome } from '../http/welcome.ts';
 import { checkScope, createWorkers } from './workers.ts';
-import { boundYoungGeneration } from './young-generation.ts';
+import { boundHeap } from './heap-bounds.ts';
 
 export interface StartOptions {
   /** None: the vendors whose keys are in the environment. */
@@ -100,7 +100,7 @@ const say = (text: string): void => void process.stderr.write(printable(text));
  */
 export async function runStart(options: StartOptions): Promise<number> {
   const flags = [...process.execArgv, options.env['NODE_OPTIONS'] ?? ''].join(' ');
-  const stopBounding = boundYoungGeneration({ flags });
+  const stopBounding = boundHeap({ flags });
   try {
     return await (cluster.isWorker ? runAsWorker(options) : runAsFirst(options));
   } finally {

@@ -1,20 +1,21 @@
+import v8 from 'node:v8';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { describe, expect, it } from 'vitest';
-import { YOUNG_GENERATION_BYTES } from '../../../src/server/process/young-generation.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { boundHeap, YOUNG_GENERATION_BYTES } from '../../../src/server/process/heap-bounds.ts';
 import { verifies } from '../../requirements.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
-const SOURCE = new URL('src/server/process/young-generation.ts', ROOT);
+const SOURCE = new URL('src/server/process/heap-bounds.ts', ROOT);
 const MIB = 1024 * 1024;
 
 /** Most bytes of the young generation, as V8 tells them, of a process that makes much that lives for a while. */
 async function mostUnder(prepare: string, flags: readonly string[] = []): Promise<number> {
   const code = `
     import v8 from 'node:v8';
-    import { boundYoungGeneration } from '${SOURCE.href}';
+    import { boundHeap } from '${SOURCE.href}';
     ${prepare};
     const kept = new Array(20_000);
     let made = 0, most = 0;
@@ -32,6 +33,21 @@ async function mostUnder(prepare: string, flags: readonly string[] = []): Promis
   return Number(stdout);
 }
 
+describe('the old generation', () => {
+  it.each([
+    ['', '--heap-growing-percent=100'],
+    ['--max-semi-space-size=32', '--heap-growing-percent=100'],
+    ['--heap-growing-percent=50', undefined],
+    ['--heap_growing_percent=50', undefined],
+  ])('is collected at twice of what lives there, or as the operator says: %j', (flags, given) => {
+    const setFlags = vi.spyOn(v8, 'setFlagsFromString').mockReturnValue();
+    boundHeap({ flags })();
+    const told = setFlags.mock.calls.flat();
+    setFlags.mockRestore();
+    expect(told.find((flag) => flag.startsWith('--heap-growing'))).toBe(given);
+  });
+});
+
 /** Writes down every flag that V8 is given while the process runs. */
 const RECORDER = `
 import v8 from 'node:v8';
@@ -42,7 +58,7 @@ syncBuiltinESMExports();`;
 
 describe('the young generation', () => {
   it('stays within its bound under a load that would double it', async () => {
-    const bound = await mostUnder('boundYoungGeneration({ flags: "" })');
+    const bound = await mostUnder('boundHeap({ flags: "" })');
     expect(bound).toBeLessThanOrEqual(YOUNG_GENERATION_BYTES);
     expect(bound).toBeGreaterThan(YOUNG_GENERATION_BYTES / 4);
     expect(await mostUnder('')).toBeGreaterThan(YOUNG_GENERATION_BYTES);
@@ -50,10 +66,7 @@ describe('the young generation', () => {
 
   it('has the size that the operator sets by a flag', async () => {
     const flags = ['--max-semi-space-size=32'];
-    const most = await mostUnder(
-      'boundYoungGeneration({ flags: process.execArgv.join(" ") })',
-      flags,
-    );
+    const most = await mostUnder('boundHeap({ flags: process.execArgv.join(" ") })', flags);
     expect(most).toBe(64 * MIB);
   });
 
@@ -76,6 +89,7 @@ describe('the young generation', () => {
         await Promise.all(Array.from({ length: 8 }, () => gateway.chat('acme/echo', { body })));
         return gateway.log().includes('flag --semi-space-growth-factor=1');
       });
+      expect(gateway.log()).toContain('flag --heap-growing-percent=100\n');
       const pid = gateway.child?.pid;
       expect(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).toBe('');
       await gateway.stop();
