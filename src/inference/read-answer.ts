@@ -30,10 +30,8 @@ type Read = Answer | Discarded;
  */
 export function readAnswer(body: Buffer, options: ReadAnswerOptions): Read | Promise<Read> {
   const { wire, maxValues } = options;
-  const scanner = new JsonScanner(body, {
-    ...ANSWER_SCAN,
-    ...(wire.parsesAnswers && { values: maxValues }),
-  });
+  const values = wire.parsesAnswers ? maxValues : undefined;
+  const scanner = new JsonScanner(body, { values, ...ANSWER_SCAN });
   if (scanner.step(SLICE_BYTES)) return readScanned(body, scanner, options);
   return finishScan(scanner).then(() => readScanned(body, scanner, options));
 }

@@ -27,6 +27,8 @@ export interface StartGatewayOptions {
   binary?: boolean;
   /** Further words after `start` (binary only): `--workers`, `2`. */
   args?: readonly string[];
+  /** Flags of Node.js that `NODE_OPTIONS` does not take (binary only). */
+  nodeFlags?: readonly string[];
   /** In process only. */
   clock?: Clock;
   /** In process only: in place of the configured one. */
@@ -224,9 +226,10 @@ async function startInProcess(
 async function startBinary(
   file: string,
   directory: string,
-  { env = {}, args = [] }: StartGatewayOptions,
+  { env = {}, args = [], nodeFlags }: StartGatewayOptions,
 ): Promise<Started> {
-  const child = spawnGateway(['start', '-c', file, ...args], { cwd: directory, env });
+  const place = { cwd: directory, env, nodeFlags };
+  const child = spawnGateway(['start', '-c', file, ...args], place);
   const ready = /gateway listening on (\S+)\n(?:[^]*client key {2}(\S+))?/;
   const found = await eventually(() => {
     if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${child.log()}`);
@@ -251,13 +254,19 @@ async function startBinary(
   };
 }
 
+interface SpawnOptions {
+  readonly cwd: string;
+  readonly env?: Record<string, string>;
+  readonly nodeFlags?: readonly string[] | undefined;
+}
+
 /** The binary with an environment of its own; `log` is what it wrote on stderr. */
 export function spawnGateway(
   argv: readonly string[],
-  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+  { cwd, env = {}, nodeFlags = [] }: SpawnOptions,
 ): ChildProcess & { log(): string } {
   let logged = '';
-  const child = spawn(process.execPath, [BINARY, ...argv], {
+  const child = spawn(process.execPath, [...nodeFlags, BINARY, ...argv], {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', HOME: cwd, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
