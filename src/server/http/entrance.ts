@@ -41,7 +41,8 @@ export function createEntrance(options: RoutesOptions): Entrance {
     const place = places.get(pathOf(request.url ?? ''));
     if (!place) return false;
     const { envelope, handler } = place;
-    withOthers(() => void serve({ request, response, envelope }, handler), ++count);
+    const arrival = { request, response, envelope, startedAt: options.clock.monotonic() };
+    withOthers(() => void serve(arrival, handler), ++count);
     return true;
   };
 }

@@ -266,7 +266,8 @@ describe('routes in front of the router', () => {
   const isTaken = (route: Partial<RouteSpec>, target: string): boolean => {
     const [method, url] = target.split(' ');
     const all = { envelope: 'openai', isDirect: true, methods: {}, ...route } as RouteSpec;
-    const entrance = createEntrance({ routes: [all] } as unknown as RoutesOptions);
+    const clock = createFakeClock();
+    const entrance = createEntrance({ routes: [all], clock } as unknown as RoutesOptions);
     const answer = vi.fn();
     const response = { writeHead: answer, end: answer, destroy: answer, once: answer, on: answer };
     return entrance(
@@ -296,14 +297,19 @@ describe('routes in front of the router', () => {
   });
 
   it('are begun at once while few are served, and beside many at the end of the turn', async () => {
-    let begun = 0;
+    const waits: number[] = [];
     let answer!: () => void;
     const answered = new Promise<void>((resolve) => (answer = resolve));
     const route = {
       path: '/v1/a',
       envelope: 'openai',
       isDirect: true,
-      methods: { POST: () => (begun++, answered.then(() => ({ status: 200 }))) },
+      methods: {
+        POST({ startedAt }: { startedAt: number }) {
+          waits.push(clock.monotonic() - startedAt);
+          return answered.then(() => ({ status: 200 }));
+        },
+      },
     };
     const clock = createFakeClock();
     const entrance = createEntrance({
@@ -318,12 +324,14 @@ describe('routes in front of the router', () => {
     const request = { method: 'POST', url: '/v1/a', headers: {} } as IncomingMessage;
     const turn = () => new Promise((resolve) => setImmediate(resolve));
     for (let index = 0; index < 5; index++) entrance(request, response);
-    expect(begun).toBe(3);
+    expect(waits).toEqual([0, 0, 0]);
+    clock.advance(7);
     await turn();
-    expect(begun).toBe(5);
+    // A wait for others is part of the call.
+    expect(waits).toEqual([0, 0, 0, 7, 7]);
     answer();
     await turn();
     entrance(request, response);
-    expect(begun).toBe(6);
+    expect(waits).toHaveLength(6);
   });
 });
