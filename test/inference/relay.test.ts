@@ -77,6 +77,22 @@ describe('createRelay', () => {
     ]);
   });
 
+  it('counts the silence from the last write', () => {
+    const { clock, relay, response, pipe } = setup();
+    pipe();
+    clock.advance(10_000);
+    relay.write(Buffer.from('data: 1\n\n'));
+    clock.advance(14_999);
+    expect(response.written).toHaveLength(1);
+    clock.advance(1);
+    expect(response.written).toHaveLength(2);
+    // From then on every 15 seconds.
+    clock.advance(14_999);
+    expect(response.written).toHaveLength(2);
+    clock.advance(1);
+    expect(response.written).toHaveLength(3);
+  });
+
   it('sends no comment while the client does not read, and does not spin meanwhile', () => {
     const { clock, relay, response, pipe } = setup();
     pipe();
