@@ -65,6 +65,18 @@ async function pageOf({ sessions, clock }: Rig, id: string, query = '') {
 }
 
 describe('the sweep of events', () => {
+  it('leaves a Session that is over since the very instant before which events go', async () => {
+    const rig = setUp();
+    const id = await rig.make(2);
+    await rig.sessions.archive(ORG, id);
+    const [place] = await rig.store.list({ prefix: OVER });
+    const at = Number(place?.key[1]);
+    expect((await sweepRound(rig.sweep, at)).removed).toBe(0);
+    expect(await rig.rowsOf(id)).toEqual([2, 2]);
+    expect((await sweepRound(rig.sweep, at + 1)).removed).toBeGreaterThan(0);
+    expect(await rig.rowsOf(id)).toEqual([0, 0]);
+  });
+
   it('removes those of Sessions that have been over for long enough, in bounded commits', async () => {
     const rig = setUp();
     const { sessions, sweep, clock } = rig;
