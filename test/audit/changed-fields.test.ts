@@ -43,6 +43,14 @@ describe('the changes of an audit entry', () => {
     });
   });
 
+  it('mask a secret of the object itself, and no member of what is named like one', () => {
+    const next = { client_secret: 'abc', secret: { note: 'plain' } };
+    expect(changedFields({}, next)).toEqual([
+      { path: 'client_secret', old: null, new: MASK },
+      { path: 'secret.note', old: null, new: 'plain' },
+    ]);
+  });
+
   it('stay of a bounded size', () => {
     const next = Object.fromEntries(
       Array.from({ length: 700 }, (_, n) => [`m${n}`, 'x'.repeat(9_000)]),

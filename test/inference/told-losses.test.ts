@@ -6,6 +6,11 @@ describe('what a call tells of its losses', () => {
     expect(toldLosses(['logit_bias', 'reasoning.x'])).toEqual(['logit_bias', 'reasoning.x']);
   });
 
+  it('leaves out names of more than 96 characters', () => {
+    const names = [95, 96, 97].map((length) => 'x'.repeat(length));
+    expect(toldLosses(names)).toEqual(names.slice(0, 2));
+  });
+
   it('fits into the head of an answer, whatever a client names its fields', () => {
     const names = Array.from({ length: 5_000 }, (_, index) => `${index}${'x'.repeat(index % 300)}`);
     const told = toldLosses(names);
