@@ -166,10 +166,11 @@ class ChangeFeed implements Changes {
   }
 
   async #lastVersion(): Promise<number> {
-    const { rows } = await this.#options.pool.query<{ last_value: string }>({
+    const { rows } = await this.#options.pool.query<{ last: string }>({
       ...PATIENCE,
-      text: 'select last_value from versions',
+      // The value of a sequence that nobody has called yet is that of the first call.
+      text: 'select case when is_called then last_value else 0 end as last from versions',
     });
-    return Number(rows[0]?.last_value ?? 0);
+    return Number(rows[0]?.last ?? 0);
   }
 }
