@@ -118,7 +118,8 @@ export function createModelCaller(deps: ModelCallerDeps): ModelCaller {
         const { principal, leave } = await deps.admit(question.payer);
         try {
           await deps.inference.ledger.checkFunds(principal);
-          const body = await open(question, principal, { protocol, client: asker, ...deps });
+          const own = Object.assign({}, deps, { protocol, client: asker });
+          const body = await open(question, principal, own);
           await read(body, draft, asker);
         } finally {
           leave();
