@@ -25,9 +25,11 @@ const inventoryOf = (namespace: string, ids: readonly string[]): Inventory => ({
 beforeEach(() => {
   trouble = undefined;
   writes = [];
-  views = ['a', 'b', 'c'].map(
-    (id) => ({ id, version: 7, labels: { [NAMESPACE_LABEL]: 'old', mine: id } }) as unknown as View,
-  );
+  views = ['a', 'b', 'c'].map((id) => ({
+    id,
+    version: 7,
+    labels: { [NAMESPACE_LABEL]: 'old', mine: id },
+  }));
   inventories = [inventoryOf('old', ['a', 'b', 'c'])];
 });
 
@@ -41,7 +43,7 @@ const client: ResourceClient = {
     const take = (): View => {
       writes.push(`label ${id} of ${expectedVersion}`);
       views = views.map((view) =>
-        view.id === id ? ({ ...view, labels: body['labels'], version: 8 } as View) : view,
+        view.id === id ? { ...view, labels: body['labels'], version: 8 } : view,
       );
       return views.find((view) => view.id === id) as View;
     };
@@ -67,7 +69,7 @@ function transferOf(ids: readonly string[], more: Partial<Transfer> = {}): Trans
     to: 'new',
     renamed: undefined,
     objects: moved.map((view) => {
-      return { kind: 'model', identity: view.id, id: view.id, from: 'old', view } as Transferred;
+      return { kind: 'model', identity: view.id, id: view.id, from: 'old', view };
     }),
     already: 0,
     entries: ids.map((id) => entryOf({ id })),
