@@ -18,8 +18,9 @@ for (const { name, message } of broken)
   console.log(`FAILED ${name}\n${message.slice(0, MAX_REASON)}`);
 for (const { name, assertionResults } of report.testResults) {
   for (const { status, fullName, failureMessages } of assertionResults) {
-    if (status !== 'failed') continue;
     const file = relative(process.cwd(), name);
+    if (status === 'pending' || status === 'skipped') console.log(`SKIPPED ${file}: ${fullName}`);
+    if (status !== 'failed') continue;
     console.log(`FAILED ${file}: ${fullName}\n${failureMessages.join('\n').slice(0, MAX_REASON)}`);
   }
 }

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newDirectory, startGateway } from '../../support/gateway.ts';
@@ -42,7 +42,10 @@ beforeAll(async () => {
     { binary: true, directory, nodeFlags, env: { FREE, LIMITED } },
   );
 });
-afterAll(() => gateway?.stop());
+afterAll(async () => {
+  await gateway?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
 
 /** Places that made a hidden class for each call that was watched, by line and name. */
 async function placesOf(call: () => Promise<unknown>): Promise<string[]> {
