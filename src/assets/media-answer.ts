@@ -59,7 +59,7 @@ function headersOf({ asset, secondsLeft }: MediaQuestion): ResponseHeaders {
 function toBody({ content }: Media, { start, end }: ByteRange): PipeableBody {
   const source = Readable.from(content.open(start, end));
   return {
-    // It has destroyed both by the time it tells of a failure.
+    // The pipeline has destroyed both by the time it tells of a failure.
     pipe: (response) => void pipeline(source, response, () => undefined),
     destroy: () => void source.destroy(),
   };

@@ -46,7 +46,7 @@ export async function openMediaMount(config: StoreConfig, clock: Clock): Promise
   };
   return {
     async write(id, content) {
-      // They would let everybody on the machine read what they write.
+      // File drivers would let everybody on the machine read what they write.
       if (config.path !== undefined && isFileDriver(config.driver))
         await mkdir(config.path, { recursive: true, mode: 0o700 });
       for (const index of piecesOf(content.length)) {

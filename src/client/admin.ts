@@ -28,7 +28,7 @@ export interface AdminClient {
     signal?: AbortSignal,
     idempotencyKey?: string,
   ): Promise<ResourceView>;
-  /** Only the members of `body` change. With `expected_version` in it a stale write throws `conflict`. */
+  /** Changes the members of `body` alone. With `expected_version` in it a stale write throws `conflict`. */
   update(id: string, body: Record<string, unknown>, signal?: AbortSignal): Promise<ResourceView>;
   delete(id: string, signal?: AbortSignal): Promise<void>;
   /** `POST …/{id}/{name}`, for example `revoke` of a key. */

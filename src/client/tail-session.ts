@@ -16,7 +16,7 @@ export interface TailSource extends Patience {
 
 export interface TailRequest {
   readonly id: string;
-  /** Also ends when the Session waits for its client. */
+  /** Ends when the Session waits for its client, too. */
   readonly untilRest: boolean;
   /** False: the history and no more. */
   readonly follow: boolean;

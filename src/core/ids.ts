@@ -38,7 +38,7 @@ export function createIdSource(
       const bytes = random(RANDOM_DIGITS);
       for (let place = 0; place < RANDOM_DIGITS; place++)
         codes[COUNT_DIGITS + place] = codeOf(bytes[place] ?? 0);
-      // In one piece: a string put together digit by digit takes five times the memory.
+      // One piece: a string put together digit by digit takes five times the memory.
       return `${prefix}_${time}${String.fromCharCode(...codes)}`;
     },
   };

@@ -12,7 +12,7 @@ export interface ContentRecorder {
   asked(bytes: Buffer): void;
   /** A piece of the answer. */
   add(bytes: Buffer): void;
-  /** Both sides as text, each cut at 256 KiB. */
+  /** Texts of both sides, each cut at 256 KiB. */
   take(): { request: string; response: string };
 }
 

@@ -46,7 +46,7 @@ export interface OriginRules {
   endUser(id: string): string | undefined;
 }
 
-/** Neither labels nor tags, and end users as they come. */
+/** No labels and no tags, and end users as they come. */
 export const NO_RULES: OriginRules = { labels: [], tags: [], endUser: (id) => id };
 
 /** Circumstances of a request; undefined where nothing is known of them. */

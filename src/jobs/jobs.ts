@@ -53,7 +53,7 @@ export interface JobRun {
 export interface Start {
   readonly ops: readonly Op[];
   /**
-   * To be called after that commit, whatever came of it: the go begins if the job is this process's.
+   * Call after that commit, whatever came of it: the go begins if the job is this process's.
    *
    * @param version of a commit that was done; without it the job is read to learn whether it was
    */

@@ -4,7 +4,7 @@ import type { SessionRow } from './session-row.ts';
 /** Sessions that take no more input and still have events, by the time of the last of them. */
 export const OVER: Key = ['session-over'];
 export const overKey = (at: number, id: string): Key => [...OVER, at, id];
-/** There when every Session that was over before there was this index has its place in it. */
+/** Present when every Session that was over before there was this index has its place in it. */
 export const OVER_COMPLETE: Key = ['session-over-complete'];
 
 type Over = Pick<SessionRow, 'id' | 'status' | 'archivedAt' | 'lastAt' | 'head' | 'removed'>;

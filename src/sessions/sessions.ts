@@ -87,7 +87,7 @@ export interface FollowOptions {
   /** Event id: everything behind it comes first, then what happens. Default: what happens from now on. */
   readonly after?: string | undefined;
   readonly signal: AbortSignal;
-  /** Also `event_start` and `event_delta` of these event types. Default: none. */
+  /** Event types that `event_start` and `event_delta` are shown of, too. Default: none. */
   readonly deltas?: readonly string[] | undefined;
 }
 
@@ -150,7 +150,7 @@ export interface Sessions {
    */
   update(organization: string, id: string, changes: SessionChanges): Promise<Session>;
   /**
-   * From now on it takes no input; a turn that runs goes on to its end and can be interrupted. Idempotent.
+   * Ends all input; a turn that runs goes on to its end and can be interrupted. Idempotent.
    *
    * @throws GatewayError `not_found`
    */

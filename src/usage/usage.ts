@@ -30,7 +30,7 @@ export interface TokenPrices {
   readonly reasoning?: number;
 }
 
-/** Known to cost nothing. */
+/** Pricing of what is known to cost nothing. */
 export const FREE: Pricing = Object.freeze({ perCall: 0 });
 
 /** Nano-dollars that are known of a cost; null where nothing is. */

@@ -25,7 +25,7 @@ export class BridgeTraffic {
     this.#wake();
   }
 
-  /** It replied, or nobody waits for its reply any more. */
+  /** Ends the wait for a reply: it came, or nobody wants it any more. */
   replied(id: unknown): void {
     this.#asked.delete(JSON.stringify(id));
   }

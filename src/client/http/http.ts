@@ -11,7 +11,7 @@ import type { Reply, Sending, Transport } from './transport.ts';
 export interface HttpOptions {
   /** Origin and optional path of the server, without `/v1`. */
   baseUrl: string;
-  /** Goes out as `Authorization: Bearer …`; undefined sends none. */
+  /** Value of `Authorization: Bearer …`; undefined sends none. */
   apiKey?: string | undefined;
   /** Default that of Node.js. */
   fetch?: typeof globalThis.fetch | undefined;

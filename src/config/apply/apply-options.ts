@@ -20,9 +20,9 @@ interface ApplyOutcome {
 export interface ApplyReport {
   readonly applied: readonly ApplyOutcome[];
   readonly failed: readonly ApplyOutcome[];
-  /** Not done because something it refers to failed. */
+  /** Left out because something it refers to failed. */
   readonly blocked: readonly ApplyOutcome[];
-  /** Not done because a stop was asked for, or, for removals, because something failed. */
+  /** Left out because a stop was asked for, or, for removals, because something failed. */
   readonly notRun: readonly ApplyOutcome[];
   /** Values of keys that the server made up; they cannot be had again. */
   readonly issued: readonly { readonly identity: string; readonly value: string }[];

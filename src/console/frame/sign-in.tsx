@@ -16,7 +16,7 @@ export function SignIn() {
   useEffect(() => {
     api.json<{ issuer: string | null }>('/v1/account/sso').then(
       ({ issuer }) => (provider.value = issuer === null ? undefined : new URL(issuer).host),
-      // Without an answer the key is the way.
+      // The key is the way where no answer comes.
       () => undefined,
     );
   }, []);

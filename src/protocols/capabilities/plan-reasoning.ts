@@ -22,7 +22,7 @@ export interface ReasoningPlan {
 interface Wish {
   readonly effort: Effort | undefined;
   readonly budget: number | undefined;
-  /** It shall reason, as much as it likes. */
+  /** True where it shall reason, as much as it likes. */
   readonly isOpen: boolean;
 }
 

@@ -22,7 +22,7 @@ interface Shown {
   readonly index: unknown;
   /** The entry, in the encoding asked for. */
   readonly json: Buffer;
-  /** It came so. */
+  /** True where the entry is as it came. */
   readonly isSame: boolean;
 }
 

@@ -9,7 +9,7 @@ const NAMES = {
   vendor: { version: 'anthropic-version', beta: 'anthropic-beta' },
 } as const;
 
-/** Both spellings of both headers. */
+/** Spellings of the two headers. */
 export const MESSAGES_HEADERS: readonly string[] = [
   NAMES.native.version,
   NAMES.vendor.version,

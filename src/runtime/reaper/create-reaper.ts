@@ -92,7 +92,7 @@ class ReaperProcess {
       child.once('error', () => resolve());
     });
     void this.#ended.then(onEnd);
-    // It never keeps this process alive.
+    // A reaper never keeps this process alive.
     child.unref();
     (child.stdin as Socket).unref();
     (child.stdout as Socket).unref();

@@ -34,7 +34,7 @@ export async function findMembers(groups: readonly MarkedGroup[]): Promise<Proce
     before = members.size;
     for (const entry of table) if (!members.has(entry.pid) && belongs(entry, known)) add(entry);
   }
-  // Neither this process nor anything of its own group is one of them, whatever the table says.
+  // Leaves out this process and its own group, whatever the table says.
   const own = table.find(({ pid }) => pid === process.pid)?.group;
   return [...members.values()].filter(({ pid, group }) => pid !== process.ppid && group !== own);
 }

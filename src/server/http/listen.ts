@@ -145,7 +145,7 @@ function refuseUnsound(server: Server, { ids, front, entrance }: ListenOptions):
   server.prependListener('tlsClientError', (_error: Error, socket: Socket) => socket.destroy());
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, duplex) => {
     const socket = duplex as Refused['socket'];
-    // It was answered before all of it was here: a second answer would be taken for the next one's.
+    // An answer went out before all of the request was here: a second answer would be taken for the next one's.
     if (latest.get(socket)?.complete === false && !socket._httpMessage) socket.destroy();
     else refuse(new GatewayError(REFUSALS[code] ?? 'malformed_request'), { socket, ids });
   });

@@ -11,7 +11,7 @@ import type { CallWorkers } from './workers.ts';
 export type Claim =
   | OwnedCall
   | { readonly type: 'answered'; readonly answer: KeptAnswer }
-  /** It was answered, and the answer was too much to keep. */
+  /** An answer was given that was too much to keep. */
   | { readonly type: 'forgotten' }
   | { readonly type: 'other-body' }
   | { readonly type: 'under-way' }

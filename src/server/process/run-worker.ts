@@ -22,7 +22,7 @@ export async function runWorker({
   createLog,
   onFailure,
 }: WorkerOptions): Promise<boolean> {
-  // Both are the first process's, but a terminal or a supervisor signals the whole group.
+  // Signals for the first process, which a terminal or a supervisor sends to the whole group.
   for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => undefined);
   const until = new Promise<void>((resolve) => onFirstProcessGone(resolve));
   const settings = await Promise.race([receiveSettings(), until]);

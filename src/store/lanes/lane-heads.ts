@@ -70,7 +70,7 @@ export class LaneHeads<Head> {
     commit: (ops: readonly Op[]) => Promise<CommitResult>,
   ): Promise<CommitResult> {
     const known = this.#heads.get(lane) ?? (await this.#read(lane));
-    // Known again once the outcome is clear.
+    // The head is known again once the outcome is clear.
     this.#heads.delete(lane);
     const { ops, next } = step(lane, known.value);
     const { version } = known;

@@ -2,7 +2,7 @@
 export type UrlRefusal =
   /** Text that is no URL. */
   | 'syntax'
-  /** Neither http nor https. */
+  /** A scheme other than http and https. */
   | 'scheme'
   /** Carries a user name or password. */
   | 'credentials'

@@ -144,7 +144,7 @@ export class Segments {
     try {
       ftruncateSync(segment.file, segment.size);
     } catch {
-      // Then it stays, as the last of its file.
+      // A frame that cannot be cut off stays, as the last of its file.
     }
   }
 }

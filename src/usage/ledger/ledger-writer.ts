@@ -301,7 +301,7 @@ export class LedgerWriter {
     return { jobs, claims: claimedAfter(folded, batch.claims), asked: batch.asked, over };
   }
 
-  /** It waits no more. */
+  /** Ends the wait of a job. */
   #leave(job: Job): void {
     const { state } = this.#options;
     removePending(state, job);

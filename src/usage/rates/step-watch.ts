@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../core/time/clock.ts';
 const STEP_MS = 1_000;
 const LOOK_MS = 1_000;
 
-/** Both clocks of a process at one moment. */
+/** Readings of the two clocks of a process at one moment. */
 export interface Moment {
   /** Milliseconds since epoch. */
   readonly wall: number;

@@ -93,7 +93,7 @@ export function SessionsPage() {
 
 interface Older {
   readonly rows: readonly SessionRow[];
-  /** There are others behind them. */
+  /** True while others are behind them. */
   readonly isMore: boolean;
   readonly problem: ApiError | undefined;
   showOlder(): void;

@@ -23,7 +23,7 @@ export const interactionsRenderer: Renderer = {
   },
 };
 
-/** Neither output nor usage. */
+/** No output and no usage. */
 export function toRunningInteraction(rendering: Rendering): JsonObject {
   return toInteraction(rendering, { status: 'in_progress' });
 }

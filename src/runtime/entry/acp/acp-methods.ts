@@ -57,7 +57,7 @@ function initialize(params: unknown, { service }: AcpCaller): InitializeResponse
   };
 }
 
-/** Both are of the client's machine, where nothing of ours runs (decisions: ACP envelopes). */
+/** Members about the client's machine, where nothing of ours runs (decisions: ACP envelopes). */
 const newParams = z.object({
   cwd: z.string().optional(),
   mcpServers: z.array(z.unknown()).optional(),

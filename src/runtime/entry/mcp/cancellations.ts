@@ -5,7 +5,7 @@ import type { RpcId } from '../json-rpc.ts';
 export interface CancellableRequest {
   /** Aborted when it is taken back. */
   readonly signal: AbortSignal;
-  /** It is answered, or nobody wants the answer. */
+  /** Ends the watch: the call is answered, or nobody wants the answer. */
   done(): void;
 }
 

@@ -89,7 +89,7 @@ function writeAll(environment: LmdbEnvironment, ops: readonly PreparedOp[], vers
   }
 }
 
-/** Also enters what expires into the expiry table; to be called inside a group. */
+/** Enters what expires into the expiry table, too; call it inside a group. */
 export function putRow(
   { data, expiry }: LmdbEnvironment,
   row: { bytes: Buffer; envelope: Buffer; expiresAt: number },
