@@ -631,8 +631,16 @@ describe('every remote command', () => {
       organization_id: 'org_1',
       key: 'sk-tes…0123',
       key_name: 'app',
+      role: null,
     });
     expect(me.stdout).not.toContain('sk-test-0000000000000123');
+  });
+
+  it('whoami shows the role that a person signed in with', async () => {
+    const organization = { id: 'org_1', name: 'acme' };
+    const own = { id: 'key_1', name: 'ann', organization, scopes: ['inference'], role: 'viewer' };
+    const me = await run(answer(own), ['whoami', '--json']);
+    expect(me.json().data).toMatchObject({ role: 'viewer', scopes: ['inference'] });
   });
 });
 
