@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import type { Clock } from '../core/time/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import { LONG_BYTES } from '../core/turns/in-turns.ts';
@@ -19,9 +20,10 @@ import type { ActiveExchanges } from './active-exchanges.ts';
 import { createExchange } from './exchange.ts';
 import type { AttemptResult } from './exchange-options.ts';
 import { abortedFailure, unsupportedFailure } from './failures.ts';
-import { letGo } from './let-go.ts';
 import { toldLosses } from './told-losses.ts';
 import type { AttemptFailure, Call } from './types.ts';
+
+const NO_BYTES = Buffer.alloc(0);
 
 export interface CallDeps {
   clock: Clock;
@@ -269,4 +271,21 @@ function note(
 
 function priced(usage: Usage, pricing: Pricing): Discarded {
   return { usage, cost: costOf(usage, pricing) };
+}
+
+/**
+ * Lets go of the bytes of a request that is not sent again, while its answer is still to come. They
+ * are kept where something reads them later: an answer that is understood by its request, work that
+ * outlives the call, media that was put into them, an answer of our own. Idempotent.
+ */
+function letGo(call: Call, wire: Wire): void {
+  const { peek, media, request } = call;
+  const { protocol, tracker } = request;
+  if (wire.readsRequest || protocol.answerLocally || media || tracker || peek.form) return;
+  // The objects themselves, because parts of a call that is under way hold on to them.
+  peek.json.discard();
+  const nothing: Partial<RequestPeek> = { body: NO_BYTES, members: [] };
+  Object.assign(peek, nothing);
+  request.body = NO_BYTES;
+  request.onBodySpent?.();
 }

@@ -8,7 +8,6 @@ import {
 import { toAppliedFields } from '../actual/applied-fields.ts';
 import { basisOf } from '../actual/basis.ts';
 import { type DesiredObject, type DesiredState, digestOf } from '../objects/desired.ts';
-import { withPlannedVersion } from './planned-version.ts';
 import {
   declaredBefore,
   type Inventory,
@@ -16,7 +15,7 @@ import {
   withInventories,
 } from '../actual/inventory.ts';
 import { kindOf, type KindName } from '../objects/kinds.ts';
-import { lifecycleLabels } from '../actual/lifecycle.ts';
+import { LIFECYCLE, lifecycleLabels } from '../actual/lifecycle.ts';
 import {
   APPLIED_FIELDS_LABEL,
   LAST_APPLIED_LABEL,
@@ -265,4 +264,16 @@ function summaryOf(actions: readonly PlanAction[]): Plan['summary'] {
     none,
     total: actions.length - none,
   };
+}
+
+/** The actual state with the version that an action will make, for what is planned behind it. */
+function withPlannedVersion(actual: ActualState, planned: PlanAction): ActualState {
+  const { kind, id, action, changes } = planned;
+  const isNew =
+    action === 'update' && changes.some(({ field }) => field !== 'labels' && field !== LIFECYCLE);
+  if (!isNew || kindOf(kind).definition.versioned !== true) return actual;
+  const views = actual[kind].map((view) =>
+    view.id === id ? { ...view, version: view.version + 1 } : view,
+  );
+  return { ...actual, [kind]: views };
 }

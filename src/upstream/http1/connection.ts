@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import type { ReadTurns } from '../../core/turns/read-turns.ts';
 import type { Clock, Timer } from '../../core/time/clock.ts';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
@@ -11,7 +12,6 @@ import type { UpstreamError } from '../transport.ts';
 import type { Reach } from './reach.ts';
 import { describeShown } from './refused-certificate.ts';
 import { ResponseParser } from './response-parser.ts';
-import { sendBody } from './send-body.ts';
 import { toUpstreamError } from './to-upstream-error.ts';
 
 /** A body up to this size is sent in one piece with the head: copying it costs less than two writes. */
@@ -271,4 +271,32 @@ export class Connection implements ExchangeConnection {
 
 function connectTimeout(): Error {
   return Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' });
+}
+
+/**
+ * Writes a body as fast as the socket takes it. Resolves when all of it is written or the socket was
+ * destroyed; rejects when the body cannot be read or is not as long as it says.
+ */
+async function sendBody(socket: Writable, body: SpooledBody): Promise<void> {
+  let sent = 0;
+  for await (const chunk of body.open()) {
+    if (socket.destroyed) return;
+    sent += chunk.length;
+    if (sent > body.length) break;
+    if (!socket.write(chunk)) await drained(socket);
+  }
+  if (sent !== body.length && !socket.destroyed)
+    throw new Error('the request body is not as long as announced');
+}
+
+function drained(socket: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      socket.off('drain', done);
+      socket.off('close', done);
+      resolve();
+    };
+    socket.on('drain', done);
+    socket.on('close', done);
+  });
 }
