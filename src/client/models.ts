@@ -27,6 +27,16 @@ export interface ModelCapabilities {
   consecutive_assistant_turns: boolean;
   assistant_first: boolean;
   custom_tools: boolean;
+  penalties: boolean;
+  forced_tool: boolean;
+  tools_with_output: boolean;
+  signed_calls: boolean;
+  budget_after_calls: boolean;
+  tool_result_media: boolean;
+  any_schema: boolean;
+  blank_texts: boolean;
+  user_length: number | null;
+  personal_user: boolean;
 }
 
 /** One line of the catalog (interface: Model catalog item). */

@@ -30,6 +30,7 @@ export type Feature =
   | 'reasoning_signatures'
   | 'reasoning_text'
   | 'refusals'
+  | 'schema_bounds'
   | 'schema_description'
   | 'schema_name'
   | 'schema_output'

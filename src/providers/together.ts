@@ -14,6 +14,8 @@ export const together: ProviderDefinition = defineProvider({
     images: { path: '/images/generations' },
   },
   fetchesMedia: true,
+  // No other name of the limit is known there, and what is unknown is ignored.
+  quirks: { chat: { rename: { max_completion_tokens: 'max_tokens' } } },
   envKeys: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
   models: OPENAI_LISTING,
 });

@@ -20,6 +20,9 @@ const PASSING: ReadonlySet<number> = new Set([408, 409, 421, 425, 429]);
 /** Statuses of a credential that is unknown, unpaid or not permitted, at a proxy on the way (407), too. */
 const CREDENTIAL: ReadonlySet<number> = new Set([401, 402, 403, 407]);
 
+/** Statuses of a model that is unknown, or not this account's to use. */
+const NAMES_MODEL: ReadonlySet<number> = new Set([400, 403, 404]);
+
 /** Most characters that are read of an error body. */
 const READ_CHARS = 4096;
 
@@ -33,13 +36,17 @@ const BAD_KEY =
 const UNKNOWN_MODEL =
   /model_(not_found|decommissioned)|\bmodels?\b[^\n]{0,80}?\b(not exist|not found|no longer available)|(unknown|no such) model|not_found_error[^\n]{0,40}\bmodel\b/i;
 
+/** 403 that speaks of what the client sent or named, and nothing of our credential. */
+const OF_REQUEST = /moderation|\bflagged\b|access the file\b|cached ?content/i;
+
 /**
  * Says what to do about an HTTP error of a provider (design: inference, step 5).
  *
  * - 408, 409, 421, 425, 429, 5xx and redirects: the next candidate.
  * - 401, 402, 403, 407, and texts that say that our key or our balance is at fault whatever their status
- *   (some answer 400 or 429): the next candidate, and the account is cooled.
- * - 404 and 400 that name an unknown model, and 404 and 405 that are not JSON: our route or address
+ *   (some answer 400 or 429): the next candidate, and the account is cooled. A 403 about the model, or
+ *   about content or files of the client, cools nothing: it would turn others away as well.
+ * - 404, 403 and 400 that name an unknown model, and 404 and 405 that are not JSON: our route or address
  *   is wrong, not the request, so the next candidate. Any other 404 is about something the request
  *   refers to and is the client's.
  * - Every other 4xx: the client's fault, `fatal`.
@@ -54,9 +61,10 @@ export function classifyStatus(status: number, body: string, rule: StatusRule = 
 function usualVerdict(status: number, body: string): Verdict {
   if (status >= 500 || status < 400) return next(`status_${status}`);
   if (BILLING.test(body)) return next('billing', true);
+  if (NAMES_MODEL.has(status) && UNKNOWN_MODEL.test(body)) return next('unknown_model');
+  if (status === 403 && OF_REQUEST.test(body)) return next('status_403');
   if (CREDENTIAL.has(status) || BAD_KEY.test(body)) return next('credential', true);
   if (PASSING.has(status)) return next(`status_${status}`);
-  if ((status === 404 || status === 400) && UNKNOWN_MODEL.test(body)) return next('unknown_model');
   if ((status === 404 || status === 405) && !/^\s*[{[]/.test(body)) return next('wrong_address');
   return { class: 'fatal', cool: false, reason: `status_${status}` };
 }

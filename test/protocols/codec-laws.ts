@@ -411,7 +411,8 @@ type Opening = Extract<AnswerEvent, { type: 'open' }>['opening'];
 
 function emptyPart(opening: Opening): Part {
   if (opening.type === 'tool_call') return { ...opening, arguments: '' };
-  return opening.type === 'opaque' ? opening : { ...opening, text: '' };
+  const isWhole = opening.type === 'opaque' || opening.type === 'image';
+  return isWhole ? opening : { ...opening, text: '' };
 }
 
 function extend(part: Part, event: AnswerEvent): Part {

@@ -5,6 +5,7 @@ import type { CanonicalCodec } from '../../src/protocols/canonical/codec.ts';
 import type { Protocol } from '../../src/protocols/registry.ts';
 
 import * as odd from '../fixtures/wire/odd-streams.ts';
+import { sse } from '../fixtures/wire/wire.ts';
 import { fromSignatureText, TOKEN_MARK } from '../../src/protocols/canonical/reasoning-token.ts';
 import { verifies } from '../requirements.ts';
 import { collectAnswer, framesOf } from './codec-laws.ts';
@@ -142,6 +143,41 @@ describe('a call of generate-content', () => {
       expect([...new Set(signatures)]).toEqual([odd.KEPT_SIGNATURE]);
     },
   );
+});
+
+describe('a picture in a stream of generate-content', () => {
+  const chunk = (...parts: object[]) =>
+    sse({ candidates: [{ content: { role: 'model', parts } }] });
+  const stream =
+    chunk({ text: 'here' }) +
+    chunk({ inlineData: { mimeType: 'image/png', data: 'aGk=' } }) +
+    sse({ candidates: [{ finishReason: 'STOP' }] });
+
+  it('is an item of Responses as in a whole answer', () => {
+    const { output } = replay({ client: 'responses', provider: 'generate-content' }, stream);
+    const events = framesOf(Buffer.from(output)).map(({ data = '' }) => JSON.parse(data));
+    const [added, done] = events.filter(({ item }) => item?.type === 'image_generation_call');
+    expect([added.type, done.type]).toEqual([
+      'response.output_item.added',
+      'response.output_item.done',
+    ]);
+    const { output: items } = events.at(-1).response;
+    expect(items.map(({ type }: { type: string }) => type)).toEqual([
+      'message',
+      'image_generation_call',
+    ]);
+    expect(items[1]).toMatchObject({ result: 'aGk=', output_format: 'png', status: 'completed' });
+  });
+
+  it('is a block of Messages, and left out of chat', () => {
+    const told = replay({ client: 'messages', provider: 'generate-content' }, stream).output;
+    expect(told).toContain(
+      '"content_block":{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}',
+    );
+    const chat = replay({ client: 'chat', provider: 'generate-content' }, stream).output;
+    expect(chat).toContain('"content":"here"');
+    expect(chat).not.toContain('aGk=');
+  });
 });
 
 describe('sources in a stream', () => {

@@ -96,6 +96,14 @@ describe('resolveAccount', () => {
     expect(quirks.embeddings?.default).toEqual({ x: 1 });
   });
 
+  it.each(['cohere', 'deepseek', 'mistral', 'ollama', 'together'])(
+    'names the limit of tokens of %s as its servers know it',
+    (provider_type) => {
+      const { quirks } = resolve({ provider_type });
+      expect(quirks.chat?.rename).toEqual({ max_completion_tokens: 'max_tokens' });
+    },
+  );
+
   it('needs no key where the type needs none', () => {
     expect(resolve({ provider_type: 'ollama' }, '').credential).toBeUndefined();
     expect(resolve({ provider_type: 'mock' }, '').credential).toBeUndefined();

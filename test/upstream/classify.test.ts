@@ -55,6 +55,18 @@ describe('classifyStatus', () => {
     expect(classifyStatus(400, body)).toMatchObject({ class: 'next-candidate', cool: true });
   });
 
+  it.each([
+    '{"error":{"code":403,"message":"You do not have permission to access the File x or it may not exist."}}',
+    '{"error":{"code":403,"message":"CachedContent not found (or permission denied)"}}',
+    '{"error":{"code":403,"message":"Your chosen model requires moderation and your input was flagged"}}',
+  ])('a 403 about what the client sent cools nothing: %s', (body) => {
+    expect(classifyStatus(403, body)).toEqual({
+      class: 'next-candidate',
+      cool: false,
+      reason: 'status_403',
+    });
+  });
+
   it('a rate limit that is worded as a quota does not cool the account', () => {
     const body = '{"error":{"message":"You exceeded your current quota, please check your plan"}}';
     expect(classifyStatus(429, body)).toMatchObject({ cool: false, reason: 'status_429' });
@@ -71,6 +83,10 @@ describe('classifyStatus', () => {
       '{"error":{"code":404,"message":"models/gemini-x is not found for API version v1beta","status":"NOT_FOUND"}}',
     ],
     [404, '{"error":"model \'llama9\' not found"}'],
+    [
+      403,
+      '{"error":{"message":"Project `proj_x` does not have access to model `x`","code":"model_not_found"}}',
+    ],
     [400, '{"error":{"message":"Model Not Exist"}}'],
     [400, '{"error":{"message":"The model has been shut down","code":"model_decommissioned"}}'],
   ])(

@@ -47,8 +47,8 @@ export class OwnedSignatures {
         this.#waiting.push(event);
         return [];
       }
-      const isOthers = opening.type === 'opaque' && opening.origin !== this.#reader.id;
-      if (isOthers) this.#waiting = [];
+      const isWhole = opening.type === 'opaque' || opening.type === 'image';
+      if (isWhole && !isShown(opening, this.#reader)) this.#waiting = [];
     } else if ('part' in event && event.part === this.#part) {
       this.#waiting.push(event);
       return [];

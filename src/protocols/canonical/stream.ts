@@ -1,5 +1,12 @@
 import type { Usage } from '../../core/usage.ts';
-import type { Citation, OpaquePart, Signature, Stop, TokenLogprob } from './canonical.ts';
+import type {
+  Citation,
+  ImagePart,
+  OpaquePart,
+  Signature,
+  Stop,
+  TokenLogprob,
+} from './canonical.ts';
 import type { StreamFailure } from '../protocol.ts';
 
 /** Kind of a part of the answer, announced when it begins; its text follows in deltas. */
@@ -14,6 +21,8 @@ export type PartOpening =
       /** Its deltas are free text. */
       readonly custom?: true;
     }
+  /** Whole: nothing of it follows. */
+  | ImagePart
   | OpaquePart;
 
 /**

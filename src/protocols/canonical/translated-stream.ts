@@ -3,7 +3,7 @@ import type { SseBatch } from '../../core/sse/batch.ts';
 import type { SseFrame } from '../../core/sse/frame.ts';
 import { bindSignature } from './bound-reasoning.ts';
 import type { StreamDecoder, StreamEncoder } from './codec.ts';
-import type { AnswerEvent, CanonicalEvent } from './stream.ts';
+import type { AnswerEvent, CanonicalEvent, PartOpening } from './stream.ts';
 import { CustomCalls } from './custom-calls.ts';
 import { EventStream } from '../event-stream.ts';
 import type { FeatureFields } from '../features.ts';
@@ -24,6 +24,9 @@ export interface TranslatedStreamOptions {
   /** The client's names of features. */
   fields: FeatureFields;
 }
+
+/** Parts that are content as soon as they begin. */
+const IS_CONTENT: ReadonlySet<PartOpening['type']> = new Set(['tool_call', 'image', 'opaque']);
 
 /** One provider's stream, event by event, in the client's protocol. */
 export class TranslatedStream extends EventStream {
@@ -114,8 +117,7 @@ export class TranslatedStream extends EventStream {
     if (event.type === 'delta') {
       this.outputChars += event.text.length;
       this.contentSeen ||= event.text !== '';
-    } else if (event.type === 'open')
-      this.contentSeen ||= event.opening.type === 'tool_call' || event.opening.type === 'opaque';
+    } else if (event.type === 'open') this.contentSeen ||= IS_CONTENT.has(event.opening.type);
     else if (event.type === 'finish') this.contentSeen = true;
     else if (event.type === 'start' || event.type === 'usage')
       this.usage = event.usage ?? this.usage;

@@ -44,6 +44,16 @@ export const UNKNOWN: Capabilities = {
   consecutive_assistant_turns: true,
   assistant_first: true,
   custom_tools: true,
+  penalties: true,
+  forced_tool: true,
+  tools_with_output: true,
+  signed_calls: false,
+  budget_after_calls: true,
+  tool_result_media: true,
+  any_schema: true,
+  blank_texts: true,
+  user_length: null,
+  personal_user: true,
 };
 
 /**

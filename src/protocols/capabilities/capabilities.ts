@@ -39,6 +39,26 @@ export interface Capabilities {
   readonly assistant_first: boolean;
   /** Tools of free text are taken as such. */
   readonly custom_tools: boolean;
+  /** `frequency_penalty` and `presence_penalty` other than 0 are taken. */
+  readonly penalties: boolean;
+  /** A tool can be forced. */
+  readonly forced_tool: boolean;
+  /** Function tools and a form of the answer can be asked for together. */
+  readonly tools_with_output: boolean;
+  /** Calls that are sent back need a signature, or the vendor's word for one that is missing. */
+  readonly signed_calls: boolean;
+  /** It reasons within a budget also behind calls that were sent back without their reasoning. */
+  readonly budget_after_calls: boolean;
+  /** Results of tools can hold images and documents. */
+  readonly tool_result_media: boolean;
+  /** Schemas of answers can bound values and leave objects open. */
+  readonly any_schema: boolean;
+  /** Texts and stop sequences of white space alone are taken. */
+  readonly blank_texts: boolean;
+  /** Most characters of the end user's id; null: no bound. */
+  readonly user_length: number | null;
+  /** The end user's id can be an e-mail address or a telephone number. */
+  readonly personal_user: boolean;
 }
 
 /** Row of the table; later ones win over earlier ones. */

@@ -3,10 +3,13 @@ import type { RequestTarget } from '../canonical/codec.ts';
 import type { CanonicalRequest } from '../canonical/canonical.ts';
 import type { Protocol } from '../registry.ts';
 import type { Feature } from '../features.ts';
+import type { Capabilities } from './capabilities.ts';
 import { capabilitiesOf } from './capabilities-of.ts';
+import { fitCalls } from './fit-calls.ts';
 import { fitDocuments } from './fit-documents.ts';
 import { fitCustomTools } from './fit-custom-tools.ts';
 import { withoutForeign } from './fit-foreign.ts';
+import { fitSettings } from './fit-settings.ts';
 import { fitToolIds } from './fit-tool-ids.ts';
 import { fitTurns } from './fit-turns.ts';
 import { isReasoning, planReasoning } from './plan-reasoning.ts';
@@ -16,6 +19,7 @@ import { planSampling } from './plan-sampling.ts';
 /** Request as its upstream model takes it. */
 export interface FittingRequest extends Omit<CanonicalRequest, 'reasoning'> {
   readonly reasoning: ReasoningPlan;
+  readonly takes: Capabilities;
   /** Paths of what only another protocol understands. */
   readonly lost: readonly string[];
 }
@@ -27,12 +31,13 @@ export interface FittingRequest extends Omit<CanonicalRequest, 'reasoning'> {
  * @throws GatewayError `unsupported_feature` for what cannot be sent and changes the meaning
  */
 export function* fitRequest(
-  request: CanonicalRequest,
+  asked: CanonicalRequest,
   { protocol, target }: { protocol: Protocol; target: RequestTarget },
   losses: Set<Feature>,
 ): Steps<FittingRequest> {
   const takes = capabilitiesOf(protocol, target.model, target.capabilities);
-  const reasoning = planReasoning(request, takes);
+  const request = fitSettings(asked, takes, losses);
+  const reasoning = planReasoning(request, takes, protocol);
   if (reasoning.lost) losses.add('reasoning');
   const sampled = planSampling(
     request,
@@ -50,7 +55,8 @@ export function* fitRequest(
   const { turns: said, tools } = takes.custom_tools ? own : yield* fitCustomTools(own, losses);
   const turns = yield* fitTurns(said, takes);
   const read = yield* fitDocuments(turns, takes.document_types);
-  const fitting = yield* fitToolIds(read, takes.tool_id_length);
+  const called = yield* fitCalls(read, takes, losses);
+  const fitting = yield* fitToolIds(called, takes.tool_id_length);
   const limited = isShort ? { ...sampled, maxOutputTokens: takes.min_output_tokens } : sampled;
-  return Object.assign({}, limited, { turns: fitting, tools, reasoning, lost });
+  return Object.assign({}, limited, { turns: fitting, tools, reasoning, takes, lost });
 }

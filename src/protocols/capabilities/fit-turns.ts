@@ -10,7 +10,7 @@ const BETWEEN = '\n\n';
 /** The conversation as a model takes it: no turn is empty, and there is one of the user. */
 export function* fitTurns(turns: readonly Turn[], takes: Capabilities): Steps<readonly Turn[]> {
   const said = yield* collectSteps(turns, (turn) => {
-    const kept = withoutEmptyTexts(turn);
+    const kept = withoutEmptyTexts(turn, takes);
     return kept.parts.length > 0 ? [kept] : [];
   });
   const joined = takes.consecutive_assistant_turns ? said : yield* joinAssistants(said);
@@ -30,8 +30,10 @@ function toUser(turns: readonly Turn[]): Turn {
   return parts.length > 0 ? { role: 'user', parts } : NOTHING;
 }
 
-function withoutEmptyTexts(turn: Turn): Turn {
-  const parts = turn.parts.filter((part) => part.type !== 'text' || part.text !== '');
+function withoutEmptyTexts(turn: Turn, { blank_texts }: Capabilities): Turn {
+  const parts = turn.parts.filter(
+    (part) => part.type !== 'text' || (blank_texts ? part.text : part.text.trim()) !== '',
+  );
   return parts.length === turn.parts.length ? turn : { ...turn, parts };
 }
 

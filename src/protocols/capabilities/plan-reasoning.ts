@@ -1,7 +1,9 @@
-import type { CanonicalRequest, ReasoningRequest } from '../canonical/canonical.ts';
+import type { CanonicalRequest, Part, ReasoningRequest, Turn } from '../canonical/canonical.ts';
+import type { Protocol } from '../registry.ts';
 import type { Capabilities } from './capabilities.ts';
 import { budgetOfEffort, effortOfBudget, isEffort, nearestEffort } from './efforts.ts';
 import type { Effort } from './efforts.ts';
+import { isForced } from './fit-settings.ts';
 
 /**
  * Form in which a model is asked for reasoning: as the client wished, as far as the model takes it.
@@ -33,11 +35,18 @@ const DEFAULT = 'default';
 /** Part of the output tokens that reasoning may take at most: an answer must follow it. */
 const MOST_OF_OUTPUT = 3 / 4;
 
-/** Reasoning gives way to a forced tool, and to an answer where there is no room for both. */
+/**
+ * Reasoning gives way to a forced tool, to an answer where there is no room for both, and to calls that
+ * were sent back without the reasoning that led to them.
+ *
+ * @param protocol of the provider, which knows what it signed itself
+ */
 export function planReasoning(
-  { reasoning, tools, toolChoice, maxOutputTokens }: CanonicalRequest,
+  request: CanonicalRequest,
   takes: Capabilities,
+  protocol: Protocol,
 ): ReasoningPlan {
+  const { reasoning, turns, maxOutputTokens } = request;
   if (!reasoning) return { state: 'unsaid', lost: false };
   if (takes.thinking === 'none') return { state: 'unsaid', lost: isWanted(reasoning) };
   const { show } = reasoning;
@@ -46,11 +55,11 @@ export function planReasoning(
     return { ...off, show, lost: off.lost || saysHowMuch(reasoning) };
   }
   if (!isOn(reasoning)) return { state: 'unsaid', show, lost: false };
-  const isForced =
-    tools.length > 0 && (toolChoice === 'required' || typeof toolChoice === 'object');
-  if (isForced && !takes.forced_tool_with_thinking) return { ...without(takes), show };
+  if (isForced(request) && !takes.forced_tool_with_thinking) return { ...without(takes), show };
   const plan = { ...planOn(reasoning, takes), show };
   if (plan.budget === undefined) return plan;
+  if (!takes.budget_after_calls && isWithinUnreasoned(turns, protocol))
+    return { ...without(takes), show };
   const budget = budgetWithin(plan.budget, maxOutputTokens, takes);
   return budget === undefined ? { ...without(takes), show } : { ...plan, budget };
 }
@@ -58,6 +67,19 @@ export function planReasoning(
 /** True where the model reasons over the answer, asked or unasked. */
 export function isReasoning({ state }: ReasoningPlan, takes: Capabilities): boolean {
   return state === 'on' || !takes.thinking_off;
+}
+
+/** True where results answer calls before which no reasoning of the provider's own stands. */
+function isWithinUnreasoned(turns: readonly Turn[], protocol: Protocol): boolean {
+  const at = turns.findLastIndex(({ role }) => role === 'assistant');
+  const parts = turns[at]?.parts ?? [];
+  const isAnswered = turns.slice(at + 1).some(({ role }) => role === 'tool');
+  if (!isAnswered || !parts.some(({ type }) => type === 'tool_call')) return false;
+  return parts.find((part) => !isForeignReasoning(part, protocol))?.type !== 'reasoning';
+}
+
+function isForeignReasoning(part: Part, protocol: Protocol): boolean {
+  return part.type === 'reasoning' && part.signature?.origin !== protocol;
 }
 
 function isOff({ effort, budgetTokens, enabled }: ReasoningRequest): boolean {

@@ -44,10 +44,13 @@ export function planSampling(
 /** Judges a member; called in the order of the members, so that what was left out does not count. */
 function isTaken(
   name: Sampling,
-  { temperature, topP = 0 }: CanonicalRequest,
+  request: CanonicalRequest,
   { takes, isReasoning }: SamplingTarget,
 ): boolean {
+  const { temperature, topP = 0 } = request;
   if (!takes.sampling) return false;
+  const isPenalty = name === 'presencePenalty' || name === 'frequencyPenalty';
+  if (isPenalty && !takes.penalties && request[name] !== 0) return false;
   if (name === 'topP' && temperature !== undefined && !takes.temperature_with_top_p) return false;
   if (takes.sampling_with_thinking || !isReasoning) return true;
   if (name === 'temperature') return temperature === 1;

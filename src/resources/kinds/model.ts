@@ -71,6 +71,42 @@ const capabilities = exactly({
     .boolean()
     .optional()
     .describe('It takes tools of free text; false: they are functions of one text.'),
+  penalties: z.boolean().optional().describe('It takes penalties other than 0.'),
+  forced_tool: z
+    .boolean()
+    .optional()
+    .describe('A tool can be forced; false: the model is free to call it.'),
+  tools_with_output: z
+    .boolean()
+    .optional()
+    .describe('It takes function tools and a form of the answer in one request.'),
+  signed_calls: z
+    .boolean()
+    .optional()
+    .describe('It wants a signature on calls that are sent back (generate-content).'),
+  budget_after_calls: z
+    .boolean()
+    .optional()
+    .describe('It thinks within a budget also behind calls sent back without their thinking.'),
+  tool_result_media: z
+    .boolean()
+    .optional()
+    .describe('Results of tools can hold media; false: the user shows them behind it.'),
+  any_schema: z
+    .boolean()
+    .optional()
+    .describe('Answer schemas can bound values; false: bounds are words, objects are closed.'),
+  blank_texts: z.boolean().optional().describe('It takes texts and stops of white space alone.'),
+  user_length: z
+    .int()
+    .min(16)
+    .nullable()
+    .optional()
+    .describe('Most characters of an end user; a longer one is sent as a digest. null: no bound.'),
+  personal_user: z
+    .boolean()
+    .optional()
+    .describe('An end user can be an address or a number; false: it is sent as a digest.'),
 } satisfies Record<keyof Capabilities, z.ZodType>);
 
 const route = z.object({

@@ -89,6 +89,6 @@ export class AnswerDraft {
 }
 
 function toPart(opening: PartOpening): Part {
-  if (opening.type === 'opaque') return opening;
+  if (opening.type === 'opaque' || opening.type === 'image') return opening;
   return opening.type === 'tool_call' ? { arguments: '', ...opening } : { text: '', ...opening };
 }

@@ -10,6 +10,7 @@ import { RULES } from '../../../src/protocols/capabilities/rules.ts';
 import { verifies } from '../../requirements.ts';
 
 const OPENAI = 'https://platform.openai.com/docs';
+const PLATFORM = 'https://platform.claude.com/docs/en';
 const CLAUDE = 'https://docs.claude.com/en/docs';
 const GOOGLE = 'https://ai.google.dev/gemini-api/docs';
 
@@ -162,7 +163,75 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
   },
   'https://docs.claude.com/en/api/messages': {
     protocol: 'messages',
-    cases: [['claude-opus-4-6', { assistant_first: false, custom_tools: false }]],
+    cases: [
+      [
+        'claude-opus-4-6',
+        {
+          assistant_first: false,
+          custom_tools: false,
+          blank_texts: false,
+          personal_user: false,
+          forced_tool: true,
+        },
+      ],
+    ],
+  },
+  [`${CLAUDE}/build-with-claude/structured-outputs`]: {
+    protocol: 'messages',
+    cases: [['claude-sonnet-4-5', { any_schema: false }]],
+  },
+  [`${PLATFORM}/build-with-claude/thinking-tool-workflows`]: {
+    protocol: 'messages',
+    cases: [['claude-sonnet-4-5', { budget_after_calls: false }]],
+  },
+  [`${PLATFORM}/build-with-claude/adaptive-thinking`]: {
+    protocol: 'messages',
+    cases: [
+      ['claude-fable-5', { thinking: 'adaptive', thinking_off: false, forced_tool: true }],
+      ['claude-mythos-5', { thinking: 'adaptive', thinking_off: false }],
+      ['anthropic.claude-mythos-preview', { thinking: 'adaptive', thinking_off: false }],
+      ['claude-opus-5', { thinking: 'adaptive', thinking_off: true, forced_tool: true }],
+    ],
+  },
+  [`${PLATFORM}/models/opus-5-5/whats-new-opus-5-5`]: {
+    protocol: 'messages',
+    cases: [
+      ['claude-opus-5-5', { thinking: 'adaptive', thinking_off: false, forced_tool: false }],
+      ['anthropic/claude-fable-5.1', { thinking_off: false, forced_tool: false }],
+    ],
+  },
+  [`${GOOGLE}/thought-signatures`]: {
+    protocol: 'generate-content',
+    cases: [
+      ['gemini-2.5-pro', { signed_calls: false }],
+      ['gemini-3-flash-preview', { signed_calls: true }],
+    ],
+  },
+  'https://github.com/google-gemini/gemini-cli/issues/19436': {
+    protocol: 'generate-content',
+    cases: [
+      ['gemini-2.5-pro', { tool_result_media: false }],
+      ['gemini-3-flash-preview', { tool_result_media: true }],
+    ],
+  },
+  'https://github.com/googleapis/python-genai/issues/867': {
+    protocol: 'generate-content',
+    cases: [
+      ['gemini-2.5-flash', { tools_with_output: false }],
+      ['gemini-3-flash-preview', { tools_with_output: true }],
+    ],
+  },
+  'https://github.com/vercel/ai/issues/8943': {
+    protocol: 'generate-content',
+    cases: [
+      ['gemini-2.0-flash', { penalties: true }],
+      ['gemini-2.5-flash', { penalties: false }],
+      ['gemini-3-pro-preview', { penalties: false }],
+    ],
+  },
+  [`${OPENAI}/guides/safety-best-practices`]: {
+    protocol: 'chat',
+    cases: [['gpt-4o', { user_length: 64 }]],
   },
   [`${GOOGLE}/openai`]: {
     protocol: 'chat',

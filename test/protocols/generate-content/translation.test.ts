@@ -273,7 +273,10 @@ describe('a request to a provider', () => {
       thoughtSignature: 'c2ln',
     });
     expect(parts(reasoning('messages', false), reasoning('messages', true), call)).toEqual([
-      { functionCall: { id: 'a', name: 'f', args: {} } },
+      {
+        functionCall: { id: 'a', name: 'f', args: {} },
+        thoughtSignature: 'skip_thought_signature_validator',
+      },
     ]);
   });
 

@@ -105,6 +105,7 @@ class ChatEncoder implements StreamEncoder {
     }
     const owned = opening.type === 'reasoning' ? undefined : this.#signWaiting(opening);
     if (opening.type === 'opaque') this.losses.add('builtin_tools');
+    if (opening.type === 'image') this.losses.add('images');
     if (opening.type !== 'tool_call') return owned;
     this.#calls++;
     return join(owned, this.#beginCall(opening));
@@ -147,6 +148,7 @@ class ChatEncoder implements StreamEncoder {
         const detail = { type: 'reasoning.text', text, index: this.#details };
         return this.#delta({ reasoning_content: text, reasoning_details: [detail] });
       }
+      case 'image':
       case 'opaque':
       case undefined:
     }

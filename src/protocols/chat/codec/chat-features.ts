@@ -22,6 +22,7 @@ export const CHAT_FEATURES: FeatureFields = {
   reasoning_signatures: 'reasoning_details',
   reasoning_text: 'reasoning_content',
   refusals: 'refusal',
+  schema_bounds: 'response_format.json_schema.schema',
   schema_description: 'response_format.json_schema.description',
   schema_name: 'response_format.json_schema.name',
   schema_output: 'response_format',

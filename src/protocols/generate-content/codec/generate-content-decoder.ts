@@ -135,10 +135,10 @@ class GenerateContentDecoder implements StreamDecoder {
       case 'tool_call':
         this.#called = true;
         return this.#whole({ type: 'tool_call', id: part.id, name: part.name }, part.arguments);
+      case 'image':
       case 'opaque':
         return this.#whole(part);
       // No part of a stream's canonical form.
-      case 'image':
       case 'document':
       case 'audio':
       case 'tool_result':

@@ -119,6 +119,7 @@ class GenerateContentEncoder implements StreamEncoder {
     this.#arguments = '';
     if (opening.type === 'text') this.#openText(part);
     if (opening.type === 'opaque') this.losses.add('builtin_tools');
+    if (opening.type === 'image') this.losses.add('images');
     if (opening.type === 'refusal') this.losses.add('refusals');
   }
 
@@ -137,6 +138,7 @@ class GenerateContentEncoder implements StreamEncoder {
       case 'tool_call':
         if (this.#arguments.length <= MAX_ARGUMENTS) this.#arguments += text;
         return undefined;
+      case 'image':
       case 'opaque':
       case undefined:
     }

@@ -18,6 +18,7 @@ export const GENERATE_CONTENT_FEATURES: FeatureFields = {
   reasoning_shown: 'generationConfig.thinkingConfig.includeThoughts',
   reasoning_signatures: 'thoughtSignature',
   reasoning_text: 'thought',
+  schema_bounds: 'generationConfig.responseJsonSchema',
   schema_output: 'generationConfig.responseJsonSchema',
   seed: 'generationConfig.seed',
   stop_sequences: 'generationConfig.stopSequences',

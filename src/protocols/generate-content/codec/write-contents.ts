@@ -34,7 +34,7 @@ export function* writeConversation(
     if (written.length === 0) return;
     const last = contents.at(-1);
     if (role === 'system' || role === 'developer') for (const part of written) system.push(part);
-    else if (last && goesOn(last, { role, afterResults }))
+    else if (last && goesOn(last, { role, written, afterResults }))
       for (const part of written) last.parts.push(part);
     else contents.push({ role: role === 'assistant' ? 'model' : 'user', parts: written });
     if (role !== 'system' && role !== 'developer') afterResults = role === 'tool';
@@ -42,13 +42,21 @@ export function* writeConversation(
   return { ...(system.length > 0 && { systemInstruction: { parts: system } }), contents };
 }
 
-/** Neighbours of the model are one, also where a system text stood between them. */
+/**
+ * Neighbours of the model are one, also where a system text stood between them. Media stay apart from
+ * results: beside those of several calls they are refused, for they do not count as results.
+ */
 function goesOn(
   last: Content,
-  { role, afterResults }: { role: Turn['role']; afterResults: boolean },
+  next: { role: Turn['role']; written: readonly WrittenPart[]; afterResults: boolean },
 ): boolean {
-  if (role === 'assistant') return last.role === 'model';
-  return afterResults && last.role === 'user';
+  if (next.role === 'assistant') return last.role === 'model';
+  if (!next.afterResults || last.role !== 'user') return false;
+  return next.role === 'tool' || !next.written.some(isMedia);
+}
+
+function isMedia(part: WrittenPart): boolean {
+  return 'inlineData' in part || 'fileData' in part;
 }
 
 function* writingFor(turns: readonly Turn[], losses: Set<Feature>): Steps<PartWriting> {

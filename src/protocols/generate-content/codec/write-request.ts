@@ -2,7 +2,7 @@ import type { Steps } from '../../../core/turns/in-turns.ts';
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical/codec.ts';
 import { loseSchemaNotes } from '../../canonical/output.ts';
-import { hasCacheMark } from '../../canonical/tools.ts';
+import { hasCacheMark, loseChoice } from '../../canonical/tools.ts';
 import type { CanonicalRequest, Tool } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { writeConfig } from './write-config.ts';
@@ -18,20 +18,22 @@ export function* writeGenerateContentRequest(
   const { systemInstruction, contents } = yield* writeConversation(request.turns, losses);
   const tools = writeTools(request.tools, losses);
   const generationConfig = writeConfig(request);
-  if (request.parallelToolCalls === false) losses.add('parallel_tool_calls');
+  const { toolChoice, parallelToolCalls } = request;
+  if (tools.length === 0) loseChoice({ toolChoice, parallelToolCalls }, losses);
+  else if (parallelToolCalls === false) losses.add('parallel_tool_calls');
   loseSchemaNotes(request.output, losses);
   if (request.verbosity !== undefined) losses.add('verbosity');
   if (request.user !== undefined) losses.add('user');
   if (request.metadata !== undefined) losses.add('metadata');
   if (request.serviceTier !== undefined) losses.add('service_tier');
-  const { toolChoice } = request;
   return {
     value: {
       ...(systemInstruction && { systemInstruction }),
       ...(tools.length > 0 && { tools }),
-      ...(toolChoice !== undefined && {
-        toolConfig: { functionCallingConfig: writeChoice(toolChoice) },
-      }),
+      ...(toolChoice !== undefined &&
+        tools.length > 0 && {
+          toolConfig: { functionCallingConfig: writeChoice(toolChoice) },
+        }),
       contents,
       ...(generationConfig && { generationConfig }),
     },

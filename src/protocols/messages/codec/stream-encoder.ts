@@ -121,7 +121,7 @@ class MessagesEncoder implements StreamEncoder {
     if (opening.type === 'tool_call') {
       const { id, name } = opening;
       this.#begin({ type: 'tool_use', id, name, input: {} });
-    } else if (opening.type === 'opaque') {
+    } else if (opening.type === 'opaque' || opening.type === 'image') {
       const block = toAnswerBlock(opening, this.losses);
       if (block) this.#begin(block);
     } else if (opening.type === 'refusal') this.losses.add('refusals');
@@ -129,7 +129,8 @@ class MessagesEncoder implements StreamEncoder {
 
   #delta(text: string): void {
     const type = this.#block?.opening.type;
-    if (text === '' || type === undefined || type === 'opaque' || !this.#beginFill()) return;
+    if (text === '' || type === undefined || type === 'opaque' || type === 'image') return;
+    if (!this.#beginFill()) return;
     const [name, member] = DELTAS[type];
     this.#write(`{"type":"${name}","${member}":${JSON.stringify(text)}}`);
   }

@@ -2,7 +2,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { Usage } from '../../../core/usage.ts';
 import type { AnswerContext } from '../../canonical/codec.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
-import type { Citation, Stop } from '../../canonical/canonical.ts';
+import type { Citation, ImagePart, Stop } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { CallItem, CustomCallItem, MessageItem, ReasoningItem } from './output-item.ts';
 import type { ItemPlace, OutputItem } from './output-item.ts';
@@ -129,6 +129,7 @@ export class AnswerWriter {
     } else {
       this.#endItem();
       if (opening.type === 'opaque') return this.#addOpaque(opening);
+      if (opening.type === 'image') return this.#addImage(opening);
       this.#item =
         opening.type === 'reasoning'
           ? new ReasoningItem(this.#placeOf('rs'))
@@ -151,11 +152,27 @@ export class AnswerWriter {
   }
 
   #addOpaque({ origin, value: item }: Extract<PartOpening, { type: 'opaque' }>): void {
-    if (origin !== 'responses') {
-      this.losses.add('builtin_tools');
+    if (origin === 'responses') this.#addWhole(item as object);
+    else this.losses.add('builtin_tools');
+  }
+
+  /** The protocol has pictures of the model's own as results of a tool. */
+  #addImage({ source }: ImagePart): void {
+    if (source.type !== 'data') {
+      this.losses.add('images');
       return;
     }
-    const output_index = this.#output.push(item as object) - 1;
+    this.#addWhole({
+      id: this.#placeOf('ig').id,
+      type: 'image_generation_call',
+      status: 'completed',
+      result: source.data,
+      output_format: source.mediaType.replace(/^image\//, ''),
+    });
+  }
+
+  #addWhole(item: object): void {
+    const output_index = this.#output.push(item) - 1;
     this.#emit('response.output_item.added', { output_index, item });
     this.#emit('response.output_item.done', { output_index, item });
   }

@@ -20,6 +20,7 @@ export const RESPONSES_FEATURES: FeatureFields = {
   reasoning_signatures: 'reasoning.encrypted_content',
   reasoning_text: 'reasoning.summary',
   refusals: 'refusal',
+  schema_bounds: 'text.format.schema',
   schema_description: 'text.format.description',
   schema_name: 'text.format.name',
   schema_output: 'text.format',

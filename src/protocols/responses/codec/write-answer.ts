@@ -3,7 +3,7 @@ import type { Steps } from '../../../core/turns/in-turns.ts';
 import { formatSse } from '../../../core/sse/frame.ts';
 import type { AnswerContext, Encoded, StreamEncoder } from '../../canonical/codec.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
-import type { CanonicalAnswer, ImagePart, Part } from '../../canonical/canonical.ts';
+import type { CanonicalAnswer, Part } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import type { InBandError } from '../../protocol.ts';
 import { toErrorEvent } from '../responses-event.ts';
@@ -23,7 +23,7 @@ export function* writeResponsesAnswer(
   const { id, created, parts, stop, usage } = answer;
   writer.write({ type: 'start', id, ...(created === undefined ? {} : { created }) });
   for (const [index, part] of parts.entries()) {
-    const opening = openingOf(part, index);
+    const opening = openingOf(part);
     const lost = LOST[part.type];
     if (!opening && lost) losses.add(lost);
     if (!opening) continue;
@@ -40,7 +40,6 @@ export function* writeResponsesAnswer(
 const LOST: Partial<Record<Part['type'], Feature>> = {
   audio: 'audio',
   document: 'documents',
-  image: 'images',
 };
 
 function eventsOf(one: Part, part: number, opening: PartOpening): AnswerEvent[] {
@@ -59,7 +58,7 @@ function eventsOf(one: Part, part: number, opening: PartOpening): AnswerEvent[] 
   return [...events, { type: 'close', part }];
 }
 
-function openingOf(part: Part, index: number): PartOpening | undefined {
+function openingOf(part: Part): PartOpening | undefined {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -72,24 +71,14 @@ function openingOf(part: Part, index: number): PartOpening | undefined {
         name: part.name,
         ...(part.custom && { custom: true }),
       };
+    case 'image':
     case 'opaque':
       return part;
-    case 'image':
-      return openingOfImage(part, index);
     case 'document':
     case 'audio':
     case 'tool_result':
   }
   return undefined;
-}
-
-/** The protocol has pictures of the model's own as results of a tool. */
-function openingOfImage({ source }: ImagePart, index: number): PartOpening | undefined {
-  if (source.type !== 'data') return undefined;
-  const id = `ig_${index}`;
-  const format = source.mediaType.replace(/^image\//, '');
-  const value = { id, type: 'image_generation_call', status: 'completed', result: source.data };
-  return { type: 'opaque', origin: 'responses', value: { ...value, output_format: format } };
 }
 
 export function createResponsesEncoder(context: AnswerContext): StreamEncoder {

@@ -22,7 +22,8 @@ export function* writeResponsesRequest(
   for (const [field, feature] of UNSAID) if (request[field] !== undefined) losses.add(feature);
   const { logprobs, stream } = request;
   const include = [
-    'reasoning.encrypted_content',
+    // Models that never reason refuse to be asked for it.
+    ...(request.takes.thinking === 'none' ? [] : ['reasoning.encrypted_content']),
     ...(logprobs === undefined ? [] : ['message.output_text.logprobs']),
   ];
   const value = {
@@ -40,7 +41,7 @@ export function* writeResponsesRequest(
       metadata: request.metadata,
       service_tier: request.serviceTier,
     }),
-    include,
+    ...(include.length > 0 && { include }),
     store: false,
     ...(stream && { stream }),
   };

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import type { CanonicalRequest, Tool } from '../canonical/canonical.ts';
+import type { Feature } from '../features.ts';
+import type { Capabilities } from './capabilities.ts';
+import { closeSchema } from './close-schema.ts';
+
+const ADDRESS = /@/;
+const TELEPHONE = /^\+?[\d\s().-]{10,}$/;
+
+/** Model that a request is fitted to, and what is left out or changed for it. */
+interface Fitting {
+  readonly takes: Capabilities;
+  readonly losses: Set<Feature>;
+}
+
+/**
+ * The request with its tools, its choice among them, the form of its answer, its stop sequences and its
+ * end user as a model takes them.
+ *
+ * @param losses takes what is left out or changed
+ */
+export function fitSettings(
+  request: CanonicalRequest,
+  takes: Capabilities,
+  losses: Set<Feature>,
+): CanonicalRequest {
+  const { output, stop, user } = request;
+  const fitting = { takes, losses };
+  const fitted: CanonicalRequest = Object.assign({}, request);
+  if (!takes.any_schema) fitted.tools = request.tools.map((tool) => fitStrict(tool, losses));
+  if (output) setOrOmit(fitted, 'output', fitOutput(request, fitting));
+  if (stop && !takes.blank_texts) setOrOmit(fitted, 'stop', fitStops(stop, losses));
+  if (user !== undefined) fitted.user = fitUser(user, takes);
+  if (!takes.forced_tool && isForced(request)) {
+    losses.add('tool_choice');
+    fitted.toolChoice = 'auto';
+  }
+  return fitted;
+}
+
+/** True where one of the tools must be called. */
+export function isForced({ tools, toolChoice }: CanonicalRequest): boolean {
+  return tools.length > 0 && (toolChoice === 'required' || typeof toolChoice === 'object');
+}
+
+function setOrOmit<Name extends 'output' | 'stop'>(
+  request: CanonicalRequest,
+  name: Name,
+  value: CanonicalRequest[Name] | undefined,
+): void {
+  if (value === undefined) delete request[name];
+  else request[name] = value;
+}
+
+/** A strict tool is less strict where its schema cannot be enforced; the schema itself is told whole. */
+function fitStrict(tool: Tool, losses: Set<Feature>): Tool {
+  if (tool.type !== 'function' || tool.strict !== true) return tool;
+  let isWhole = true;
+  closeSchema(tool.parameters, () => (isWhole = false));
+  if (isWhole) return tool;
+  losses.add('strict_tools');
+  return { ...tool, strict: false };
+}
+
+function fitOutput(
+  { output, tools }: CanonicalRequest,
+  { takes, losses }: Fitting,
+): CanonicalRequest['output'] {
+  if (!takes.tools_with_output && tools.some(({ type }) => type === 'function')) {
+    losses.add(output?.type === 'json' ? 'json_output' : 'schema_output');
+    return undefined;
+  }
+  if (output?.type !== 'schema' || takes.any_schema) return output;
+  const schema = closeSchema(output.schema, () => losses.add('schema_bounds'));
+  return { ...output, schema };
+}
+
+function fitStops(stop: readonly string[], losses: Set<Feature>): readonly string[] | undefined {
+  const kept = stop.filter((one) => one.trim() !== '');
+  if (kept.length < stop.length) losses.add('stop_sequences');
+  return kept.length === 0 ? undefined : kept;
+}
+
+/** A digest is the same for the same user in every request. */
+function fitUser(user: string, { user_length, personal_user }: Capabilities): string {
+  const isTaken = personal_user || !(ADDRESS.test(user) || TELEPHONE.test(user));
+  if (isTaken && user.length <= (user_length ?? Infinity)) return user;
+  return createHash('sha256')
+    .update(user)
+    .digest('hex')
+    .slice(0, user_length ?? undefined);
+}
