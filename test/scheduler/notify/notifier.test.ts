@@ -263,7 +263,10 @@ describe('the test message', () => {
     async () => {
       const { notifier, schedules } = setUp();
       schedules.set('depl_2', { name: 'Silent', webhook: undefined });
-      await expect(notifier.test('org_1', 'depl_2')).rejects.toMatchObject({ status: 409 });
+      await expect(notifier.test('org_1', 'depl_2')).rejects.toMatchObject({
+        status: 409,
+        retry: false,
+      });
       await expect(notifier.test('org_1', 'depl_3')).rejects.toMatchObject({ status: 404 });
       await expect(notifier.test('org_2', 'depl_1')).rejects.toMatchObject({ status: 404 });
       expect(receiver.received).toEqual([]);
