@@ -30,7 +30,7 @@ export interface ModelCapabilities {
   penalties: boolean;
   forced_tool: boolean;
   tools_with_output: boolean;
-  signed_calls: boolean;
+  unsigned_call: string | null;
   budget_after_calls: boolean;
   tool_result_media: boolean;
   any_schema: boolean;

@@ -47,7 +47,7 @@ export const UNKNOWN: Capabilities = {
   penalties: true,
   forced_tool: true,
   tools_with_output: true,
-  signed_calls: false,
+  unsigned_call: null,
   budget_after_calls: true,
   tool_result_media: true,
   any_schema: true,

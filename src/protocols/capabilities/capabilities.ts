@@ -45,8 +45,8 @@ export interface Capabilities {
   readonly forced_tool: boolean;
   /** Function tools and a form of the answer can be asked for together. */
   readonly tools_with_output: boolean;
-  /** Calls that are sent back need a signature, or the vendor's word for one that is missing. */
-  readonly signed_calls: boolean;
+  /** Word for the signature that a call lacks which is sent back; null: none is needed. */
+  readonly unsigned_call: string | null;
   /** It reasons within a budget also behind calls that were sent back without their reasoning. */
   readonly budget_after_calls: boolean;
   /** Results of tools can hold images and documents. */

@@ -1,16 +1,21 @@
 import { collectSteps } from '../../core/turns/in-turns.ts';
 import type { Steps } from '../../core/turns/in-turns.ts';
-import type { Part, ReasoningPart, ToolResultPart, Turn } from '../canonical/canonical.ts';
+import type {
+  Part,
+  ReasoningPart,
+  Signature,
+  ToolResultPart,
+  Turn,
+} from '../canonical/canonical.ts';
 import type { Feature } from '../features.ts';
+import type { Protocol } from '../registry.ts';
 import type { Capabilities } from './capabilities.ts';
 
-/** Google's word for a signature that was lost (ai.google.dev/gemini-api/docs/thought-signatures). */
-const UNSIGNED: ReasoningPart = {
-  type: 'reasoning',
-  text: '',
-  ofNext: true,
-  signature: { origin: 'generate-content', value: 'skip_thought_signature_validator' },
-};
+/** Model that is asked, in the protocol of its provider. */
+interface CallTarget {
+  readonly protocol: Protocol;
+  readonly takes: Capabilities;
+}
 
 /**
  * Turns whose calls are signed and whose results are texts, where the model wants them so. Media of
@@ -20,12 +25,14 @@ const UNSIGNED: ReasoningPart = {
  */
 export function* fitCalls(
   turns: readonly Turn[],
-  takes: Capabilities,
+  { protocol, takes }: CallTarget,
   losses: Set<Feature>,
 ): Steps<readonly Turn[]> {
-  const signed = takes.signed_calls
-    ? yield* collectSteps(turns, (turn) => [withSignedCall(turn)])
-    : turns;
+  const value = takes.unsigned_call;
+  const signed =
+    value === null
+      ? turns
+      : yield* collectSteps(turns, (turn) => [withSignedCall(turn, { origin: protocol, value })]);
   if (takes.tool_result_media) return signed;
   let shown: Part[] = [];
   const told = yield* collectSteps(signed, (turn, index) => {
@@ -56,13 +63,11 @@ function mediaOf({ content }: ToolResultPart): Content[] {
 }
 
 /** The first call of a turn bears the signature of all. */
-function withSignedCall(turn: Turn): Turn {
+function withSignedCall(turn: Turn, unsigned: Signature): Turn {
   const at = turn.parts.findIndex(({ type }) => type === 'tool_call');
   const before = turn.parts[at - 1];
-  if (at < 0 || (before?.type === 'reasoning' && before.ofNext && isOwn(before))) return turn;
-  return { ...turn, parts: turn.parts.toSpliced(at, 0, UNSIGNED) };
-}
-
-function isOwn({ signature }: ReasoningPart): boolean {
-  return signature?.origin === 'generate-content';
+  const isSigned = before?.type === 'reasoning' && before.ofNext === true;
+  if (at < 0 || (isSigned && before.signature?.origin === unsigned.origin)) return turn;
+  const word: ReasoningPart = { type: 'reasoning', text: '', ofNext: true, signature: unsigned };
+  return { ...turn, parts: turn.parts.toSpliced(at, 0, word) };
 }

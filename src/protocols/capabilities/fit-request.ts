@@ -55,7 +55,7 @@ export function* fitRequest(
   const { turns: said, tools } = takes.custom_tools ? own : yield* fitCustomTools(own, losses);
   const turns = yield* fitTurns(said, takes);
   const read = yield* fitDocuments(turns, takes.document_types);
-  const called = yield* fitCalls(read, takes, losses);
+  const called = yield* fitCalls(read, { protocol, takes }, losses);
   const fitting = yield* fitToolIds(called, takes.tool_id_length);
   const limited = isShort ? { ...sampled, maxOutputTokens: takes.min_output_tokens } : sampled;
   return Object.assign({}, limited, { turns: fitting, tools, reasoning, takes, lost });

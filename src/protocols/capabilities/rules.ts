@@ -305,7 +305,7 @@ export const RULES: readonly Rule[] = [
     protocols: ['generate-content'],
     models: ['gemini-#'],
     from: '3',
-    takes: { signed_calls: true },
+    takes: { unsigned_call: 'skip_thought_signature_validator' },
     source: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
   },
   {

@@ -80,10 +80,13 @@ const capabilities = exactly({
     .boolean()
     .optional()
     .describe('It takes function tools and a form of the answer in one request.'),
-  signed_calls: z
-    .boolean()
+  unsigned_call: z
+    .string()
+    .min(1)
+    .max(128)
+    .nullable()
     .optional()
-    .describe('It wants a signature on calls that are sent back (generate-content).'),
+    .describe('Word for the signature that a call sent back lacks; null: none is needed.'),
   budget_after_calls: z
     .boolean()
     .optional()

@@ -203,8 +203,8 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
   [`${GOOGLE}/thought-signatures`]: {
     protocol: 'generate-content',
     cases: [
-      ['gemini-2.5-pro', { signed_calls: false }],
-      ['gemini-3-flash-preview', { signed_calls: true }],
+      ['gemini-2.5-pro', { unsigned_call: null }],
+      ['gemini-3-flash-preview', { unsigned_call: 'skip_thought_signature_validator' }],
     ],
   },
   'https://github.com/google-gemini/gemini-cli/issues/19436': {
