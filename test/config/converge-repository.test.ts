@@ -114,4 +114,48 @@ describe('converge on the repository', () => {
     ]);
     expect(started.plan?.summary.total).toBe(0);
   });
+
+  it('tells of an object that it cannot tell apart or find, and makes the others', async () => {
+    const { repository } = makeResources();
+    await bootstrap(repository);
+    const client = createResourceClient(repository);
+    const bot = { name: 'bot', organization: 'default', model: 'acme/fast' };
+    const ids = [await client.create('agent', bot), await client.create('agent', bot)].map(
+      ({ id }) => id,
+    );
+    const started = await converge({
+      desired: await load(`
+version: 1
+agents:
+  - { name: bot, model: acme/slow }
+  - { name: other, model: acme/slow }
+keys:
+  - { name: pinned, id: key_doesnotexist }
+`),
+      client,
+      sources: { env, files },
+      secretMatches: () => true,
+    });
+    expect(started.diagnostics).toEqual([
+      {
+        file: 'gateway.yaml',
+        line: 4,
+        column: 5,
+        path: 'agent default/bot',
+        severity: 'warning',
+        message: `matches several objects: ${ids.join(', ')}; left unchanged`,
+        hint: 'add the `id:` of the intended object beside its name, or remove the others',
+      },
+      {
+        file: 'gateway.yaml',
+        line: 7,
+        column: 5,
+        path: 'key default/pinned',
+        severity: 'warning',
+        message: 'is pinned to the id key_doesnotexist, which nothing has; left unchanged',
+        hint: 'remove `id` to create it again, or give the id of the intended object',
+      },
+    ]);
+    expect(started.report?.applied).toMatchObject([{ identity: 'default/other' }]);
+  });
 });

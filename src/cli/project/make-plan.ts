@@ -1,10 +1,17 @@
 import { identityOf } from '../../config/actual/actual.ts';
+import { nameOrganizations } from '../../config/actual/name-organizations.ts';
 import { readActual } from '../../config/apply/apply.ts';
-import { checkDangling, type TakenSlug, takenSlugs } from '../../config/plan/check-online.ts';
+import {
+  checkDangling,
+  repeatedObjects,
+  type TakenSlug,
+  takenSlugs,
+} from '../../config/plan/check-online.ts';
 import { formatDiagnostics } from '../../config/source/diagnostic.ts';
 import type { GatewayConfig } from '../../config/read/load-config.ts';
 import type { ResourceClient } from '../../config/actual/resource-client.ts';
 import { ownershipOf } from '../../config/actual/ownership.ts';
+import { WAYS_OUT } from '../../config/plan/obstacles.ts';
 import { ownerFor, plan, type Plan, type PlanOptions } from '../../config/plan/plan.ts';
 import { CliError } from '../cli-error.ts';
 import type { FlagValues } from '../grammar/flags.ts';
@@ -52,8 +59,8 @@ export async function comparePlan(
   { config, resources, server }: PlanSources,
   choice: PlanChoice,
 ): Promise<{ options: PlanOptions; plan: Plan }> {
-  const { desired } = config;
-  const actual = await readActual(resources, desired);
+  const actual = await readActual(resources, config.desired);
+  const desired = nameOrganizations(config.desired, actual);
   const options: PlanOptions = {
     desired,
     actual,
@@ -67,17 +74,17 @@ export async function comparePlan(
   return { options, plan: plan(options) };
 }
 
-/** Throws for names that nothing has, which no write could make true. */
+/** Throws for names that nothing has and objects that are declared twice: no write could make them true. */
 function refuseImpossible(options: PlanOptions): void {
-  const dangling = checkDangling(options);
-  if (dangling.length > 0) {
-    throw new CliError({
-      code: 'dangling_reference',
-      message: formatDiagnostics(dangling, 'text'),
-      hint: 'declare it, or create it first; nothing was changed',
-      exit: 'invalid_config',
-    });
-  }
+  const faults = checkDangling(options);
+  if (faults.length === 0) return;
+  const isRepeated = repeatedObjects(options.desired).length > 0;
+  throw new CliError({
+    code: isRepeated ? 'invalid_config' : 'dangling_reference',
+    message: formatDiagnostics(faults, 'text'),
+    hint: 'nothing was changed',
+    exit: 'invalid_config',
+  });
 }
 
 /** Slugs of new objects that others hold, and the way out; an apply fails for the first. */
@@ -111,21 +118,11 @@ function refuse({ ambiguous, conflicts, fixed, lost }: Plan): void {
     throw new CliError({
       code: 'no_such_id',
       message: `pinned to an id that does not exist: ${names.join('; ')}`,
-      hint: 'remove `id` to create it again, or give the id of the intended object',
+      hint: WAYS_OUT.lost,
       exit: 'conflict',
     });
   }
-  if (ambiguous.length > 0) {
-    const names = ambiguous.map(
-      ({ kind, identity, ids }) => `${kind} ${identity} (${ids.join(', ')})`,
-    );
-    throw new CliError({
-      code: 'ambiguous_name',
-      message: `several objects match what is declared: ${names.join('; ')}`,
-      hint: 'add the `id:` of the intended object beside its name, or remove the others',
-      exit: 'conflict',
-    });
-  }
+  refuseAmbiguous(ambiguous);
   if (conflicts.length > 0) {
     const names = conflicts.map(({ kind, identity, owner }) => `${kind} ${identity} (of ${owner})`);
     throw new CliError({
@@ -142,10 +139,28 @@ function refuse({ ambiguous, conflicts, fixed, lost }: Plan): void {
     throw new CliError({
       code: 'immutable_field',
       message: `declared with a change that is not possible: ${names.join('; ')}`,
-      hint: 'declare a new object under another name; --prune removes the old one',
+      hint: WAYS_OUT.fixed,
       exit: 'conflict',
     });
   }
+}
+
+/**
+ * Refuses to choose among several objects of one declared name.
+ *
+ * @throws CliError `ambiguous_name` (exit 5)
+ */
+export function refuseAmbiguous(ambiguous: Plan['ambiguous']): void {
+  if (ambiguous.length === 0) return;
+  const names = ambiguous.map(
+    ({ kind, identity, ids }) => `${kind} ${identity} (${ids.join(', ')})`,
+  );
+  throw new CliError({
+    code: 'ambiguous_name',
+    message: `several objects match what is declared: ${names.join('; ')}`,
+    hint: WAYS_OUT.ambiguous,
+    exit: 'conflict',
+  });
 }
 
 /** Exit 2 for changes, when --exit-code asks for it. */

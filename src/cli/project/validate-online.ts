@@ -1,3 +1,4 @@
+import { nameOrganizations } from '../../config/actual/name-organizations.ts';
 import { readActual } from '../../config/apply/apply.ts';
 import { checkOnline } from '../../config/plan/check-online.ts';
 import type { Diagnostic } from '../../config/source/diagnostic.ts';
@@ -9,11 +10,15 @@ import { projectFile, type ProjectInput } from './project.ts';
 /** Asks the gateway about what the files name and what is in their way. */
 export async function validateOnline(
   input: ProjectInput,
-  { desired }: GatewayConfig,
+  { desired: declared }: GatewayConfig,
 ): Promise<Diagnostic[]> {
   const client = await input.context.connect({ near: projectFile(input) });
   // An Agent or a model may name objects of a kind that the files do not declare.
-  const managed = new Set([...desired.managed, 'agent', 'model', 'provider'] as const);
-  const actual = await readActual(toResourceClient(client), { ...desired, managed });
-  return checkOnline({ desired, actual, plan: plan({ desired, actual, mode: 'apply' }) });
+  const managed = new Set([...declared.managed, 'agent', 'model', 'provider'] as const);
+  const resources = toResourceClient(client);
+  const actual = await readActual(resources, { ...declared, managed });
+  const desired = nameOrganizations(declared, actual);
+  const inventories = (await resources.inventories?.list()) ?? [];
+  const compared = plan({ desired, actual, mode: 'apply', inventories });
+  return checkOnline({ desired, actual, plan: compared });
 }

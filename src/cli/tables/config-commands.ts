@@ -211,7 +211,7 @@ export const CONFIG_COMMANDS = [
     name: 'adopt',
     summary: 'Adopt unmanaged objects into the namespace of the files',
     description:
-      'Marks declared objects that were created by hand as managed by these files; their fields do not change until the next apply. Refused as a whole if another namespace manages one of them.',
+      'Marks declared objects that were created by hand as managed by these files; their fields do not change until the next apply. Refused as a whole (exit 5) if another namespace manages one of them, or if several objects have one of the names.',
     examples: [
       { command: 'gateway adopt', note: 'All declared objects' },
       { command: 'gateway adopt model/acme/fast', note: 'One object' },

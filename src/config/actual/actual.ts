@@ -14,6 +14,11 @@ export interface View extends Readonly<Record<string, unknown>> {
 /** Every object of every kind that there is. */
 export type ActualState = Readonly<Record<KindName, readonly View[]>>;
 
+/** False for what has ended: archived, or a key that is revoked. */
+export function isAlive(view: View): boolean {
+  return (view['archived_at'] ?? null) === null && (view['revoked_at'] ?? null) === null;
+}
+
 /** The name that declarations know the object by. */
 export function identityOf(kind: KindName, view: View, actual: ActualState): string {
   const name = String(view['name']);

@@ -1,4 +1,4 @@
-import { type ActualState, createFinder, identityOf, type View } from './actual.ts';
+import { type ActualState, createFinder, identityOf, isAlive, type View } from './actual.ts';
 import { comparableField, OPAQUE_FIELDS, viewField } from './changes.ts';
 import { CHAT_WEBHOOK } from '../../resources/kinds/deployment.ts';
 import { CONFIG_KINDS, type ConfigKind, kindOf, type KindName } from '../objects/kinds.ts';
@@ -11,6 +11,7 @@ import {
   PROTECTED_LABEL,
   PRUNE_LABEL,
 } from './ownership.ts';
+import { nameSecrets, type Secret, type SecretNames } from './name-secrets.ts';
 import { withoutLatest } from './pinned.ts';
 import type { DumpedTree } from './pinned.ts';
 import { canonicalJson, isRecord } from '../objects/record.ts';
@@ -52,13 +53,12 @@ export function dump(options: DumpOptions): DumpedTree {
     views: actual[one.kind].filter((view) => isAlive(view) && isOf(namespace, view, known)),
   }));
   const owner = namespace ?? onlyNamespace(chosen.flatMap(({ views }) => views));
-  const references = nameIds(actual);
-  const twins = twinIds(actual);
+  const entry = { ...options, ...namesOf(actual) };
   const sections = chosen
     .filter(({ views }) => views.length > 0)
     .map(({ collection, views, ...one }) => [
       collection,
-      views.map((view) => toEntry({ ...one, collection }, view, { ...options, references, twins })),
+      views.map((view) => toEntry({ ...one, collection }, view, entry)),
     ]);
   return {
     version: 1,
@@ -73,9 +73,7 @@ export function declareObject(
   view: View,
   actual: ActualState,
 ): Record<string, unknown> {
-  const references = nameIds(actual);
-  const twins = twinIds(actual);
-  return toEntry(kindOf(kind), view, { actual, references, twins, skipDefaults: true });
+  return toEntry(kindOf(kind), view, { actual, ...namesOf(actual), skipDefaults: true });
 }
 
 /** Fields that are said only where they are not at their default. */
@@ -89,6 +87,15 @@ interface EntryOptions extends DumpOptions {
   readonly references: ReadonlyMap<string, string>;
   /** Ids of objects whose names do not tell them apart. */
   readonly twins: ReadonlySet<string>;
+  readonly secretNames: SecretNames;
+}
+
+function namesOf(actual: ActualState): Pick<EntryOptions, 'references' | 'twins' | 'secretNames'> {
+  return {
+    references: nameIds(actual),
+    twins: twinIds(actual),
+    secretNames: nameSecrets(actual),
+  };
 }
 
 function toEntry(kind: ConfigKind, view: View, options: EntryOptions): Record<string, unknown> {
@@ -100,7 +107,8 @@ function toEntry(kind: ConfigKind, view: View, options: EntryOptions): Record<st
   for (const field of Object.keys(definition.fields.shape)) {
     if (['name', 'organization', 'labels'].includes(field)) continue;
     if (secrets.includes(field)) {
-      if (view[signalOf(field)] === true) entry[field] = secretFor(kind, view, field);
+      if (view[signalOf(field)] === true)
+        entry[field] = secretFor({ kind: kind.kind, view, field }, options);
       continue;
     }
     if (field === 'agent_version' && isFollowed(view, options)) continue;
@@ -112,7 +120,10 @@ function toEntry(kind: ConfigKind, view: View, options: EntryOptions): Record<st
     entry[field] = declared(value, isOpaque ? KEEP_ALL : options.references);
     for (const path of secrets.filter((one) => fieldOf(one) === field)) {
       if (view[signalOf(path)] === true)
-        Object.assign(entry, withSecret(entry, path, secretFor(kind, view, path)));
+        Object.assign(
+          entry,
+          withSecret(entry, path, secretFor({ kind: kind.kind, view, field: path }, options)),
+        );
     }
   }
   const labels = Object.entries(labelsOf(view)).filter(([name]) => !name.startsWith('gateway/'));
@@ -212,12 +223,9 @@ function isFollowed(
   return newest !== undefined && String(newest) === String(version);
 }
 
-/** The variable that should hold the secret: its value is nowhere to be read. */
-function secretFor({ kind }: ConfigKind, view: View, field: string): unknown {
-  const words = `${kind}_${String(view['name'])}_${field}`;
-  const name = words.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
-  const reference = `\${secret:env:${/^[0-9]/.test(name) ? `_${name}` : name}}`;
-  return field === CHAT_WEBHOOK ? { chat_webhook_url: reference } : reference;
+function secretFor(secret: Secret, { secretNames }: EntryOptions): unknown {
+  const reference = `\${secret:env:${secretNames(secret)}}`;
+  return secret.field === CHAT_WEBHOOK ? { chat_webhook_url: reference } : reference;
 }
 
 function ownerName({ organization }: View, { organization: all }: ActualState): string | undefined {
@@ -225,10 +233,6 @@ function ownerName({ organization }: View, { organization: all }: ActualState): 
     'name'
   ];
   return typeof name === 'string' ? name : undefined;
-}
-
-function isAlive(view: View): boolean {
-  return (view['archived_at'] ?? null) === null && (view['revoked_at'] ?? null) === null;
 }
 
 function isOf(namespace: string | undefined, view: View, known: Owner['known']): boolean {

@@ -2,7 +2,7 @@ import { type ActualState, createFinder, findDeclared, identityOf, type View } f
 import { readAppliedFields } from './applied-fields.ts';
 import type { DesiredObject, DesiredState } from '../objects/desired.ts';
 import type { KindName } from '../objects/kinds.ts';
-import { kindsToRead } from '../objects/object-refs.ts';
+import { kindsToRead, objectKey } from '../objects/object-refs.ts';
 import {
   APPLIED_FIELDS_LABEL,
   labelsOf,
@@ -103,7 +103,8 @@ export function nextInventory(update: InventoryUpdate): Pick<Inventory, 'objects
   const known = new Map((before?.objects ?? []).map((entry) => [entry.id, entry]));
   const declared = declaredEntries(update, known);
   const taken = new Set(declared.map(({ id }) => id));
-  const rest = undeclaredEntries(update, known).filter(({ id }) => !taken.has(id));
+  const others = [...undeclaredEntries(update, known), ...unwrittenEntries(update, known)];
+  const rest = others.filter(({ id }) => !taken.has(id) && taken.add(id));
   const managed = { ...before?.managed };
   for (const kind of desired.managed) managed[kind] ??= newest(found[kind]);
   return { objects: [...declared, ...rest].sort(byKindAndIdentity), managed };
@@ -114,8 +115,8 @@ type Known = ReadonlyMap<string, InventoryEntry>;
 function declaredEntries({ desired, owner, left, report }: InventoryUpdate, known: Known) {
   const find = createFinder();
   const unready = new Set(
-    [...report.failed, ...report.blocked, ...report.notRun].map(
-      ({ kind, identity }) => `${kind} ${identity}`,
+    [...report.failed, ...report.blocked, ...report.notRun].map(({ kind, identity }) =>
+      objectKey(kind, identity),
     ),
   );
   return desired.objects.flatMap((object): InventoryEntry[] => {
@@ -123,10 +124,18 @@ function declaredEntries({ desired, owner, left, report }: InventoryUpdate, know
     const views = findDeclared(object, left, find);
     const view = views.find((one) => ownershipOf(one, owner) === 'own');
     if (view === undefined) return [];
-    const isReady = !unready.has(`${kind} ${identity}`);
+    const isReady = !unready.has(objectKey(kind, identity));
     const fields = isReady ? declaredFields(object) : (known.get(view.id)?.fields ?? null);
     return [{ kind, identity, id: view.id, fields }];
   });
+}
+
+/** Declared objects that this apply did not write, or could not, as they were known before. */
+function unwrittenEntries({ desired, report }: InventoryUpdate, known: Known): InventoryEntry[] {
+  const unready = [...report.failed, ...report.blocked, ...report.notRun];
+  const unwritten = [...unready, ...(desired.selection?.leftOut ?? [])];
+  const keys = new Set(unwritten.map(({ kind, identity }) => objectKey(kind, identity)));
+  return [...known.values()].filter(({ kind, identity }) => keys.has(objectKey(kind, identity)));
 }
 
 /** Owned objects that the files do not name and that are still there. */

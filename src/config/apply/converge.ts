@@ -2,6 +2,9 @@ import { type ActualState, createFinder, findDeclared } from '../actual/actual.t
 import { secretOf } from '../actual/changes.ts';
 import type { ApplyReport } from './apply-options.ts';
 import { readActual } from './apply.ts';
+import { nameOrganizations } from '../actual/name-organizations.ts';
+import { repeatedObjects } from '../plan/check-online.ts';
+import { obstaclesOf } from '../plan/obstacles.ts';
 import { deploy } from './deploy.ts';
 import type { DesiredObject, DesiredState } from '../objects/desired.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
@@ -31,7 +34,7 @@ export interface StoredSecret {
 }
 
 export interface ConvergeResult {
-  /** Undefined when a secret is missing: nothing was read or written. */
+  /** Undefined when a secret is missing or an object is declared twice: nothing was written. */
   readonly plan: Plan | undefined;
   readonly report: ApplyReport | undefined;
   /** Errors (a missing secret, an object that could not be written) and warnings. */
@@ -42,27 +45,32 @@ export interface ConvergeResult {
  * Makes the stored resources what a valid file declares, at start and at every reload: creates and
  * updates what the file owns and removes the models, providers and APIs that an earlier version of the
  * file made. Objects of `apply` or of the API are left alone, with a warning when the file declares
- * them too. A missing secret changes nothing at all (requirement ops.reload.atomic).
+ * them too, and so is what is ambiguous or pinned to an unknown id. A missing secret changes nothing at
+ * all (requirement ops.reload.atomic).
  */
 export async function converge(options: ConvergeOptions): Promise<ConvergeResult> {
-  const { desired, client, sources } = options;
+  const { desired: declared, client, sources } = options;
   const { diagnostics, planned, report } = await deploy({
-    desired,
+    desired: declared,
     sources,
     async plan(secrets) {
-      const actual = await readActual(client, desired);
-      const changed = await changedSecrets(options, { actual, secrets });
+      const actual = await readActual(client, declared);
+      const desired = nameOrganizations(declared, actual);
+      const changed = await changedSecrets({ ...options, desired }, { actual, secrets });
       const writeSecrets = new Set(changed.map(({ name }) => name));
       const planning = { desired, actual, mode: 'converge' as const, writeSecrets };
-      return { plan: plan(planning), owner: ownerFor(planning), client, changed };
+      return { plan: plan(planning), desired, owner: ownerFor(planning), client, changed };
     },
+    confirm: async ({ desired }) => repeatedObjects(desired).length === 0,
     parallelism: PARALLELISM,
     // The first of the models that a bare name may mean counts: every start makes them in the same
     // order.
     isStrict: true,
   });
-  if (planned === undefined || report === undefined)
-    return { plan: undefined, report: undefined, diagnostics };
+  if (planned === undefined) return { plan: undefined, report: undefined, diagnostics };
+  const { desired } = planned;
+  if (report === undefined)
+    return { plan: undefined, report, diagnostics: repeatedObjects(desired) };
   return {
     plan: planned.plan,
     report,
@@ -114,13 +122,13 @@ function fixedWarning({ kind, identity, place }: DesiredObject): Diagnostic {
   };
 }
 
-function warningsOf({ conflicts }: Plan, desired: DesiredState): Diagnostic[] {
-  return conflicts.map(({ kind, identity, owner }) => ({
-    ...placeOf(desired, kind, identity),
-    path: `${kind} ${identity}`,
+function warningsOf(made: Plan, desired: DesiredState): Diagnostic[] {
+  return obstaclesOf(made, desired).map(({ object, message, hint }) => ({
+    ...object.place,
+    path: `${object.kind} ${object.identity}`,
     severity: 'warning',
-    message: `exists already and belongs to ${owner}; left unchanged`,
-    hint: 'rename it here, or delete the other one',
+    message: `${message}; left unchanged`,
+    hint,
   }));
 }
 

@@ -12,6 +12,8 @@ import { apply } from './apply.ts';
 /** A plan, with where and for whom it is carried out. */
 export interface Planned {
   readonly plan: Plan;
+  /** Declarations as the plan knows them: with organizations by their names. */
+  readonly desired: DesiredState;
   readonly owner: Owner;
   readonly client: ResourceClient;
   /** State that was read just now. Default: it is read again before the first write. */
@@ -53,16 +55,16 @@ export interface Deployed<P extends Planned, W> {
 export async function deploy<P extends Planned, W = never>(
   options: DeployOptions<P, W>,
 ): Promise<Deployed<P, W>> {
-  const { desired, sources, plan: compare, confirm, progress, wait, ...writing } = options;
-  const { secrets, diagnostics } = await resolveAllSecrets(desired, sources);
+  const { sources, plan: compare, confirm, progress, wait, desired: declared, ...rest } = options;
+  const { secrets, diagnostics } = await resolveAllSecrets(declared, sources);
   if (diagnostics.length > 0) return { diagnostics };
   const planned = await compare(secrets);
-  const { plan, owner, client, actual } = planned;
+  const { plan, desired, owner, client, actual } = planned;
   if (confirm !== undefined && !(await confirm(planned))) return { diagnostics, planned };
   const isEmpty = plan.summary.total === 0;
   const onOutcome = progress?.(plan);
   const report = await apply({
-    ...writing,
+    ...rest,
     plan,
     desired,
     owner,

@@ -90,11 +90,11 @@ export function toDesired(
 
 function toMoves(declared: unknown): Move[] {
   if (!Array.isArray(declared)) return [];
-  return declared.filter(isRecord).map(({ kind, organization, from, to }) => {
-    const { isOwned } = kindOf(kind as KindName);
+  return declared.filter(isRecord).map((entry) => {
+    const kind = entry['kind'] as KindName;
     const identity = (name: unknown): string =>
-      isOwned ? ownedIdentity(organization, String(name)) : String(name);
-    return { kind: kind as KindName, from: identity(from), to: identity(to) };
+      identityIn(entry['organization'], kind, String(name).trim());
+    return { kind, from: identity(entry['from']), to: identity(entry['to']) };
   });
 }
 
@@ -107,7 +107,7 @@ function toObject(kind: KindName, entry: Record<string, unknown>, place: Place):
     kind,
     name,
     ...(typeof id === 'string' && { id }),
-    identity: isOwned ? ownedIdentity(entry['organization'], name) : name,
+    identity: identityIn(entry['organization'], kind, name),
     body: isOwned ? { organization: DEFAULT_ORGANIZATION, ...body, name } : { ...body, name },
     labels: (labels ?? {}) as Record<string, string>,
     lifecycle: lifecycle ?? {},
@@ -115,10 +115,20 @@ function toObject(kind: KindName, entry: Record<string, unknown>, place: Place):
   };
 }
 
+/** Organization that a declaration names, by its name or an id. */
+export function declaredOwner(organization: unknown): string {
+  if (organization instanceof ObjectRef) return organization.name;
+  return typeof organization === 'string' ? organization : DEFAULT_ORGANIZATION;
+}
+
 /** `organization/name`; names are unique within an organization. */
 export function ownedIdentity(organization: unknown, name: string): string {
-  if (organization instanceof ObjectRef) return `${organization.name}/${name}`;
-  return `${typeof organization === 'string' ? organization : DEFAULT_ORGANIZATION}/${name}`;
+  return `${declaredOwner(organization)}/${name}`;
+}
+
+/** Identity of what a declaration in this organization calls by kind and name. */
+export function identityIn(organization: unknown, kind: KindName, name: string): string {
+  return kindOf(kind).isOwned ? ownedIdentity(organization, name) : name;
 }
 
 /** Names what was declared, with secrets as names, so that drift is told from a changed file. */

@@ -1,4 +1,4 @@
-import { type DesiredObject, type DesiredState, fallbacksOf, ownedIdentity } from './desired.ts';
+import { type DesiredObject, type DesiredState, fallbacksOf, identityIn } from './desired.ts';
 import { CONFIG_KINDS, kindOf, type KindName } from './kinds.ts';
 import { isRecord } from './record.ts';
 import { ObjectRef } from './references.ts';
@@ -30,9 +30,8 @@ export function objectKey(kind: KindName, identity: string): string {
 export function dependenciesOf({ kind, body }: DesiredObject): string[] {
   const { organization } = body;
   const references = objectRefs(body).map((ref) => {
-    const target = CONFIG_KINDS.find((one) => one.kind === ref.kind);
-    const identity = target?.isOwned ? ownedIdentity(organization, ref.name) : ref.name;
-    return objectKey(ref.kind as KindName, identity);
+    const target = ref.kind as KindName;
+    return objectKey(target, identityIn(organization, target, ref.name));
   });
   if (kindOf(kind).isOwned && typeof organization === 'string') {
     const keys = kind === 'budget' ? keysOfBudget(body, organization) : [];
@@ -50,5 +49,5 @@ function keysOfBudget({ match }: DesiredObject['body'], organization: string): s
   const named = isRecord(match) && Array.isArray(match['keys']) ? match['keys'] : [];
   return named
     .filter((name) => typeof name === 'string')
-    .map((name) => objectKey('key', ownedIdentity(organization, name)));
+    .map((name) => objectKey('key', identityIn(organization, 'key', name)));
 }

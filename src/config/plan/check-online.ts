@@ -7,14 +7,21 @@ import {
   type View,
 } from '../actual/actual.ts';
 import { known } from '../actual/changes.ts';
-import type { DesiredObject, DesiredState } from '../objects/desired.ts';
+import {
+  declaredOwner,
+  type DesiredObject,
+  type DesiredState,
+  identityIn,
+} from '../objects/desired.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import { kindOf, type KindName } from '../objects/kinds.ts';
 import { NameRules } from '../../routing/name-rules.ts';
 import { patternsOf } from '../read/check-aliases.ts';
-import { objectRefs } from '../objects/object-refs.ts';
+import { objectKey, objectRefs } from '../objects/object-refs.ts';
+import { obstaclesOf } from './obstacles.ts';
 import type { Plan } from './plan.ts';
 import { isRecord } from '../objects/record.ts';
+import type { ObjectRef } from '../objects/references.ts';
 
 /** Facts about a valid configuration that only the server has. */
 export interface OnlineState {
@@ -30,38 +37,51 @@ export interface OnlineState {
 export function checkOnline(state: OnlineState): Diagnostic[] {
   const { desired, plan } = state;
   const names = createNames(state);
-  const place = (kind: KindName, identity: string) =>
-    desired.objects.find((one) => one.kind === kind && one.identity === identity)!;
+  const isMissing = createMissing(state);
   return [
-    ...plan.conflicts.map(({ kind, identity, owner, id }) =>
-      fault(place(kind, identity), { message: `exists already as ${id} and belongs to ${owner}` }),
-    ),
-    ...plan.ambiguous.map(({ kind, identity, ids }) =>
-      fault(place(kind, identity), {
-        message: `several objects have this name: ${ids.join(', ')}`,
-      }),
-    ),
-    ...plan.fixed.map(({ kind, identity, fields }) =>
-      fault(place(kind, identity), {
-        message: `${fields.join(', ')} of the existing object cannot change`,
-      }),
+    ...repeatedObjects(desired),
+    ...obstaclesOf(plan, desired).map(({ object, message, hint }) =>
+      fault(object, { message, hint }),
     ),
     ...desired.objects.flatMap((object) => [
-      ...missingReferences(object, state),
+      ...missingReferences(object, isMissing),
       ...missingNames(object, names),
       ...takenSlug(object, state),
     ]),
   ];
 }
 
-/** References of declared objects to what neither the files nor the server have. Reads nothing. */
-export function checkDangling(state: Pick<OnlineState, 'desired' | 'actual'>): Diagnostic[] {
+/**
+ * Faults of declarations that no write could make true: references to what neither the files nor the
+ * server have, and one object under two spellings of its organization. Reads nothing.
+ */
+export function checkDangling(state: Omit<OnlineState, 'plan'>): Diagnostic[] {
   const names = createNames(state);
+  const isMissing = createMissing(state);
   const kinds = new Set<KindName>(['provider', 'agent']);
-  return state.desired.objects.flatMap((object) => [
-    ...missingReferences(object, state),
-    ...missingNames(object, names, kinds),
-  ]);
+  return [
+    ...repeatedObjects(state.desired),
+    ...state.desired.objects.flatMap((object) => [
+      ...missingReferences(object, isMissing),
+      ...missingNames(object, names, kinds),
+    ]),
+  ];
+}
+
+/** Objects that were declared before under the other spelling of their organization. */
+export function repeatedObjects({ objects }: Pick<DesiredState, 'objects'>): Diagnostic[] {
+  const seen = new Map<string, DesiredObject>();
+  return objects.flatMap((object) => {
+    const key = objectKey(object.kind, object.identity);
+    const { place } = seen.get(key) ?? {};
+    if (place === undefined) {
+      seen.set(key, object);
+      return [];
+    }
+    const first = `the first is at ${place.file}:${place.line}:${place.column}`;
+    const hint = `${first}; one of them names the organization by its id; remove one`;
+    return fault(object, { message: 'is declared twice', hint });
+  });
 }
 
 /** An object that holds the slug that a new one wants. */
@@ -76,18 +96,37 @@ export function takenSlugs({ desired, actual }: Omit<OnlineState, 'plan'>): Take
   return desired.objects.flatMap((object) => slugHolder(object, { desired, actual }));
 }
 
-function missingReferences(
-  object: DesiredObject,
-  { desired, actual }: Omit<OnlineState, 'plan'>,
-): Diagnostic[] {
-  return objectRefs(object.body)
-    .filter(
-      (ref) => !desired.objects.some(({ kind, name }) => kind === ref.kind && name === ref.name),
-    )
-    .filter((ref) => known(ref, actual, object) === ref.toString())
-    .map((ref) =>
-      fault(object, { message: `${ref.toString()}: no ${ref.kind} is named ${ref.name}` }),
+const DECLARE = 'declare it, or create it first';
+
+type IsMissing = (ref: ObjectRef, object: DesiredObject) => boolean;
+
+/** Tells whether neither the files nor the server have what a reference of an object means. */
+function createMissing({ desired, actual }: Omit<OnlineState, 'plan'>): IsMissing {
+  const declared = new Set(desired.objects.map(({ kind, identity }) => objectKey(kind, identity)));
+  return (ref, object) => {
+    const kind = ref.kind as KindName;
+    const identity = identityIn(object.body['organization'], kind, ref.name);
+    return (
+      !declared.has(objectKey(kind, identity)) && known(ref, actual, object) === ref.toString()
     );
+  };
+}
+
+function missingReferences(object: DesiredObject, isMissing: IsMissing): Diagnostic[] {
+  const refs = objectRefs(object.body).filter((ref) => isMissing(ref, object));
+  // Version and id of an Agent may both be asked for; one name is missing once.
+  const first = (one: ObjectRef): ObjectRef | undefined =>
+    refs.find(({ kind, name }) => kind === one.kind && name === one.name);
+  return refs
+    .filter((ref) => first(ref) === ref)
+    .map((ref) => {
+      const owner = declaredOwner(object.body['organization']);
+      const where = kindOf(ref.kind as KindName).isOwned ? ` in organization ${owner}` : '';
+      return fault(object, {
+        message: `${ref.toString()}: no ${ref.kind} is named ${ref.name}${where}`,
+        hint: DECLARE,
+      });
+    });
 }
 
 /** Plain names and ids in fields that name another object. */
@@ -103,7 +142,7 @@ function missingNames(
     return fault(object, {
       path,
       message: `no ${kind} is named ${name}`,
-      hint: suggest(name, alike(name, { kind, names })),
+      hint: suggest(name, alike(name, { kind, names })) ?? DECLARE,
     });
   });
 }
@@ -157,8 +196,8 @@ interface NamesFor {
 function createNames(state: Omit<OnlineState, 'plan'>): NamesFor {
   const known = new Map<string, ReadonlySet<string>>();
   const namesFor = (kind: KindName, { body }: Pick<DesiredObject, 'body'>): ReadonlySet<string> => {
-    const owner = organizationId(body['organization'], state.actual);
-    const key = `${kind} ${owner ?? ''}`;
+    const owner = declaredOwner(body['organization']);
+    const key = objectKey(kind, owner);
     const names = known.get(key) ?? namesOf(kind, owner, state);
     known.set(key, names);
     return names;
@@ -189,14 +228,17 @@ function createRules({ desired, actual }: Omit<OnlineState, 'plan'>): () => Name
 
 function namesOf(
   kind: KindName,
-  owner: string | undefined,
+  owner: string,
   { desired, actual }: Omit<OnlineState, 'plan'>,
 ): ReadonlySet<string> {
+  const id = organizationId(owner, actual);
   const there = actual[kind].filter(
-    ({ organization }) => typeof organization !== 'string' || organization === owner,
+    ({ organization }) => typeof organization !== 'string' || organization === id,
   );
   return new Set([
-    ...desired.objects.filter((one) => one.kind === kind).map(({ name }) => name),
+    ...desired.objects
+      .filter((one) => one.kind === kind && one.identity === identityIn(owner, kind, one.name))
+      .map(({ name }) => name),
     ...there.flatMap(({ id, name }) => [id, String(name)]),
   ]);
 }

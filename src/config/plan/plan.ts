@@ -252,6 +252,11 @@ function mayWrite(kind: KindName, ownership: Ownership, mode: PlanMode): boolean
   return mode !== 'converge' || kind === 'organization';
 }
 
+/** Kinds of the objects that a plan changes. */
+export function writtenKinds({ actions }: Plan): KindName[] {
+  return actions.filter(({ action }) => action !== 'none').map(({ kind }) => kind);
+}
+
 function summaryOf(actions: readonly PlanAction[]): Plan['summary'] {
   const count = (...names: ActionName[]) =>
     actions.filter(({ action }) => names.includes(action)).length;

@@ -1,6 +1,7 @@
 import { suggest } from '../../core/suggest.ts';
+import { declaredOwner } from '../objects/desired.ts';
 import { isRecord } from '../objects/record.ts';
-import { DEFAULT_ORGANIZATION } from '../objects/kinds.ts';
+import { isPerhapsSame } from './declared-names.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import { formatPath, type Path, type Places } from '../source/locate.ts';
 import { createModelCheck } from './check-aliases.ts';
@@ -51,12 +52,12 @@ export function checkBudgets(tree: Tree, places: Places): Diagnostic[] {
 function readKeys(tree: Tree): (organization: unknown) => ReadonlySet<string> | undefined {
   if (!Array.isArray(tree['keys'])) return () => undefined;
   const keys = entriesOf(tree, 'keys');
-  const ownerOf = (organization: unknown): string =>
-    typeof organization === 'string' ? organization.trim() : DEFAULT_ORGANIZATION;
   return (organization) =>
     new Set(
       keys
-        .filter((key) => ownerOf(key['organization']) === ownerOf(organization))
+        .filter((key) =>
+          isPerhapsSame(declaredOwner(key['organization']), declaredOwner(organization)),
+        )
         .map(({ name }) => String(name).trim()),
     );
 }

@@ -1,13 +1,22 @@
 import { suggest } from '../../core/suggest.ts';
-import { fallbacksOf, ownedIdentity } from '../objects/desired.ts';
+import { declaredOwner, fallbacksOf, identityIn } from '../objects/desired.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
-import { CONFIG_KINDS, DEFAULT_ORGANIZATION } from '../objects/kinds.ts';
+import { CONFIG_KINDS, DEFAULT_ORGANIZATION, type KindName } from '../objects/kinds.ts';
+import { checkMoves } from './check-moves.ts';
+import {
+  type Checked,
+  entriesOf,
+  isOrganizationId,
+  isPerhapsSame,
+  type Names,
+  namesIn,
+  type Problem,
+  type Report,
+  type Tree,
+} from './declared-names.ts';
 import { formatPath, type Path, type Places } from '../source/locate.ts';
 import { isRecord } from '../objects/record.ts';
 import { ObjectRef } from '../objects/references.ts';
-
-type Tree = Record<string, unknown>;
-type Problem = Pick<Diagnostic, 'message' | 'hint'>;
 
 /**
  * Checks what no single object shows: identities that stand twice, names that nothing declares,
@@ -16,67 +25,36 @@ type Problem = Pick<Diagnostic, 'message' | 'hint'>;
  */
 export function checkReferences(tree: Tree, places: Places, partial?: string): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
-  const report = (path: Path, { message, hint }: Problem) =>
-    diagnostics.push({
+  const report: Report = (path, { message, hint }) =>
+    void diagnostics.push({
       ...places.find(tree, path),
       path: formatPath(path),
       severity: 'error',
       message,
       ...(hint !== undefined && { hint }),
     });
-  checkIdentities(tree, places, report);
-  const names = new Map(
+  const names = new Map<unknown, Names>(
     CONFIG_KINDS.map(({ kind, collection }) => [
-      kind as string,
-      collection === partial ? undefined : namesOf(tree, collection),
+      kind,
+      collection === partial ? undefined : namesIn(tree, collection),
     ]),
   );
-  const expect = (path: Path, kind: string, name: unknown) => {
-    const known = names.get(kind);
-    if (typeof name !== 'string' || known === undefined || known.has(name)) return;
-    report(path, { message: `no ${kind} is named ${name}`, hint: suggest(name, [...known]) });
-  };
-  for (const [index, model] of entriesOf(tree, 'models')) {
-    for (const [route, { provider }] of entriesOf(model, 'routes')) {
-      expect(['models', index, 'routes', route, 'provider'], 'provider', provider);
-    }
-    for (const [position, name] of fallbacksOf(model).entries()) {
-      expect(['models', index, 'fallbacks', position], 'model', name);
-    }
-  }
-  for (const { collection, isOwned } of CONFIG_KINDS) {
-    for (const [index, { organization }] of isOwned ? entriesOf(tree, collection) : []) {
-      const isElsewhere =
-        organization === DEFAULT_ORGANIZATION ||
-        (typeof organization === 'string' && organization.startsWith('org_'));
-      if (!isElsewhere) expect([collection, index, 'organization'], 'organization', organization);
-    }
-  }
-  checkObjectRefs(tree, [], (path, ref) => {
-    if (!CONFIG_KINDS.some(({ kind }) => kind === ref.kind)) {
-      const hint = suggest(
-        ref.kind,
-        CONFIG_KINDS.map(({ kind }) => kind),
-      );
-      report(path, { message: `${ref.toString()}: no kind is named ${ref.kind}`, hint });
-    } else {
-      expect(path, ref.kind, ref.name);
-    }
-  });
-  checkMoves(tree, names, report);
+  const checked = { tree, places, report, namesOf: (kind: unknown) => names.get(kind) };
+  checkIdentities(checked);
+  checkNames(checked);
+  checkObjectRefs(checked);
+  checkMoves(checked);
   checkCycles(tree, report);
   return diagnostics;
 }
 
-type Report = (path: Path, problem: Problem) => void;
-
-function checkIdentities(tree: Tree, places: Places, report: Report): void {
-  for (const { kind, collection, isOwned } of CONFIG_KINDS) {
+function checkIdentities({ tree, places, report }: Checked): void {
+  for (const { kind, collection } of CONFIG_KINDS) {
     const seen = new Map<string, number>();
     for (const [index, entry] of entriesOf(tree, collection)) {
       if (typeof entry['name'] !== 'string') continue;
       const name = entry['name'].trim();
-      const identity = isOwned ? ownedIdentity(entry['organization'], name) : name;
+      const identity = identityIn(entry['organization'], kind, name);
       const first = seen.get(identity);
       if (first === undefined) {
         seen.set(identity, index);
@@ -91,28 +69,84 @@ function checkIdentities(tree: Tree, places: Places, report: Report): void {
   }
 }
 
-/** A name that is moved away is free, and the one it is moved to is declared. */
-function checkMoves(
-  tree: Tree,
-  names: ReadonlyMap<string, ReadonlySet<string> | undefined>,
-  report: Report,
-): void {
-  for (const [index, { kind, from, to }] of entriesOf(tree, 'moved')) {
-    const declared = names.get(String(kind)) ?? new Set<string>();
-    if (declared.has(String(from))) {
-      const message = `${String(from)} is still declared`;
-      report(['moved', index, 'from'], { message, hint: 'remove one of the two' });
-    } else if (!declared.has(String(to))) {
-      const message = `${String(to)} is not declared`;
-      report(['moved', index, 'to'], { message, hint: suggest(String(to), [...declared]) });
+/** Checks the plain names of what belongs to no organization. */
+function checkNames({ tree, report, namesOf }: Checked): void {
+  const expect = (path: Path, kind: KindName, name: unknown) => {
+    const known = namesOf(kind);
+    if (typeof name !== 'string' || known === undefined || known.has(name)) return;
+    report(path, {
+      message: `no ${kind} is named ${name}`,
+      hint: suggest(name, [...known.keys()]),
+    });
+  };
+  for (const [index, model] of entriesOf(tree, 'models')) {
+    for (const [route, { provider }] of entriesOf(model, 'routes')) {
+      expect(['models', index, 'routes', route, 'provider'], 'provider', provider);
+    }
+    for (const [position, name] of fallbacksOf(model).entries()) {
+      expect(['models', index, 'fallbacks', position], 'model', name);
     }
   }
+  for (const { collection, isOwned } of CONFIG_KINDS) {
+    for (const [index, { organization }] of isOwned ? entriesOf(tree, collection) : []) {
+      const isElsewhere =
+        organization === DEFAULT_ORGANIZATION ||
+        (typeof organization === 'string' && isOrganizationId(organization));
+      if (!isElsewhere) expect([collection, index, 'organization'], 'organization', organization);
+    }
+  }
+}
+
+function checkObjectRefs({ tree, report, namesOf }: Checked): void {
+  eachObjectRef(tree, [], (path, ref) => {
+    const found = CONFIG_KINDS.find(({ kind }) => kind === ref.kind);
+    if (found === undefined) {
+      const hint = suggest(
+        ref.kind,
+        CONFIG_KINDS.map(({ kind }) => kind),
+      );
+      report(path, { message: `${ref.toString()}: no kind is named ${ref.kind}`, hint });
+      return;
+    }
+    const known = namesOf(ref.kind);
+    const problem = known && missing(ref, known, found.isOwned ? ownerAt(tree, path) : undefined);
+    if (problem) report(path, problem);
+  });
+}
+
+/** Problem of a reference to what is not declared, or only in another organization than `owner`. */
+function missing(
+  { kind, name }: ObjectRef,
+  known: NonNullable<Names>,
+  owner: string | undefined,
+): Problem | undefined {
+  const owners = known.get(name);
+  const mayBe = (one: string): boolean => owner === undefined || isPerhapsSame(one, owner);
+  if (owners?.some(mayBe) === true) return undefined;
+  if (owners === undefined) {
+    const near = [...known].filter(([, all]) => all.some(mayBe)).map(([one]) => one);
+    return { message: `no ${kind} is named ${name}`, hint: suggest(name, near) };
+  }
+  return {
+    message: `no ${kind} is named ${name} in organization ${owner}`,
+    hint: `${owners.join(', ')} has one of this name, but an object refers to its own organization alone`,
+  };
+}
+
+/** Organization of the object that a path leads into. */
+function ownerAt(tree: Tree, [section, index]: Path): string {
+  const entries = tree[String(section)];
+  const entry: unknown = Array.isArray(entries) ? entries[Number(index)] : undefined;
+  return declaredOwner(isRecord(entry) ? entry['organization'] : undefined);
 }
 
 /** Each cycle is told once, at the fallback that closes it. */
 function checkCycles(tree: Tree, report: Report): void {
   const models = new Map(
-    entriesOf(tree, 'models').map(([index, model]) => [String(model['name']), { index, model }]),
+    entriesOf(tree, 'models').map(([index, model]) => [
+      String(model['name']).trim(),
+      { index, model },
+    ]),
   );
   const done = new Set<string>();
   const visit = (name: string, above: readonly string[]) => {
@@ -135,32 +169,17 @@ function checkCycles(tree: Tree, report: Report): void {
   for (const name of models.keys()) visit(name, []);
 }
 
-function checkObjectRefs(
+function eachObjectRef(
   value: unknown,
   path: Path,
   found: (path: Path, ref: ObjectRef) => void,
 ): void {
   if (value instanceof ObjectRef) found(path, value);
   else if (Array.isArray(value)) {
-    for (const [index, member] of value.entries()) checkObjectRefs(member, [...path, index], found);
+    for (const [index, member] of value.entries()) eachObjectRef(member, [...path, index], found);
   } else if (isRecord(value)) {
     for (const [name, member] of Object.entries(value)) {
-      checkObjectRefs(member, [...path, name], found);
+      eachObjectRef(member, [...path, name], found);
     }
   }
-}
-
-/** Undefined when the collection is absent. */
-function namesOf(tree: Tree, collection: string): ReadonlySet<string> | undefined {
-  if (!Array.isArray(tree[collection])) return undefined;
-  return new Set(entriesOf(tree, collection).map(([, { name }]) => String(name).trim()));
-}
-
-function entriesOf(
-  container: Readonly<Record<string, unknown>>,
-  member: string,
-): [number, Readonly<Record<string, unknown>>][] {
-  const list = container[member];
-  if (!Array.isArray(list)) return [];
-  return [...list.entries()].flatMap(([index, entry]) => (isRecord(entry) ? [[index, entry]] : []));
 }

@@ -106,8 +106,8 @@ describe('converge', () => {
     await server.create('model', { name: 'a/c', labels: { 'gateway/namespace': 'team' } });
     const { problems } = await run(server, FILE);
     expect(problems).toEqual([
-      'warning 6 provider spare: exists already and belongs to the API; left unchanged',
-      'warning 9 model a/c: exists already and belongs to namespace team; left unchanged',
+      'warning 6 provider spare: exists already as prov_2 and belongs to the API; left unchanged',
+      'warning 9 model a/c: exists already as model_3 and belongs to namespace team; left unchanged',
     ]);
     expect((await server.list('provider'))[0]).toMatchObject({ enabled: false, version: 1 });
     expect(server.writes).toContain('create model a/b');

@@ -41,7 +41,8 @@ async function run(
         mode: 'apply' as const,
       };
       const { actual } = planning;
-      return { plan: plan(planning), owner: ownerFor(planning), client: server, actual };
+      const owner = ownerFor(planning);
+      return { plan: plan(planning), desired, owner, client: server, actual };
     },
     async confirm() {
       steps.push(`confirm after ${server.writes.length} writes`);

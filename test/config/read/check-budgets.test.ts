@@ -24,6 +24,9 @@ describe('a declared budget', () => {
   it.each([
     'match: { models: [acme/dear, acme/*, mock/gpt-5, "*"] }',
     'organization: blue, match: { keys: [ci, key_0123, corp/alice] }',
+    'organization: "${ref:organization.blue.name}", match: { keys: [ci] }',
+    // Names of ids are known to the server alone.
+    'organization: org_0123, match: { keys: [ci] }',
     'match: { keys: [app], labels: { team: red } }',
     'on_exceed: { downgrade: best }',
     'on_exceed: { downgrade: mock/gpt-5 }',

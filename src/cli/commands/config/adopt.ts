@@ -1,4 +1,6 @@
-import { findDeclared, type View } from '../../../config/actual/actual.ts';
+import { type ActualState, findDeclared, type View } from '../../../config/actual/actual.ts';
+import { nameOrganizations } from '../../../config/actual/name-organizations.ts';
+import { repeatedObjects } from '../../../config/plan/check-online.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { readActual } from '../../../config/apply/apply.ts';
 import type { DesiredObject, DesiredState } from '../../../config/objects/desired.ts';
@@ -13,7 +15,9 @@ import {
 import { ownerFor } from '../../../config/plan/plan.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
 import { CliError, usageError } from '../../cli-error.ts';
-import { projectFile, withProject } from '../../project/project.ts';
+import { refuseAmbiguous } from '../../project/make-plan.ts';
+import { invalidConfig, projectFile, withProject } from '../../project/project.ts';
+import { requireRights } from '../../project/require-rights.ts';
 import type { RunOf } from '../../commands.ts';
 
 /** A declared object and what there is of it. */
@@ -25,15 +29,16 @@ interface Candidate {
 const NONE = { applied: [], failed: [], blocked: [], notRun: [] };
 
 export const run: RunOf<'adopt'> = (input) =>
-  withProject(input, async ({ desired }) => {
+  withProject(input, async ({ desired: declared }) => {
     const { rest, context } = input;
     const client = await context.connect({ near: projectFile(input) });
     const resources = toResourceClient(client);
-    const actual = await readActual(resources, desired);
+    const actual = await readActual(resources, declared);
+    const desired = nameOrganizations(declared, actual);
+    const repeated = repeatedObjects(desired);
+    if (repeated.length > 0) return invalidConfig(repeated);
     const wanted = rest.length === 0 ? desired.objects : rest.map((name) => pick(name, desired));
-    const found = wanted.flatMap((object): Candidate[] =>
-      findDeclared(object, actual).map((view) => ({ object, view })),
-    );
+    const found = lookUp(wanted, actual);
     const { namespace } = desired;
     const inventories = (await resources.inventories?.list()) ?? [];
     const owner = ownerFor({ desired, mode: 'apply', inventories });
@@ -43,6 +48,8 @@ export const run: RunOf<'adopt'> = (input) =>
     );
     const free = found.filter(({ view }) => ownershipOf(view, owner) === 'none');
     if (free.length > 0) {
+      const kinds = free.map(({ object }) => object.kind);
+      await requireRights(client, { kinds, signal: context.signal });
       const names = free.map(({ object }) => oneLine(`${object.kind} ${object.identity}`));
       context.output.note(`target: ${client.baseUrl}\n${names.join('\n')}`);
       await context.confirm(`Take ${free.length} objects into namespace ${namespace}?`);
@@ -76,6 +83,19 @@ export const run: RunOf<'adopt'> = (input) =>
       ].join('\n'),
     };
   });
+
+/** Finds what there is of each object; refuses several of one. */
+function lookUp(wanted: readonly DesiredObject[], actual: ActualState): Candidate[] {
+  const matches = wanted.map((object) => ({ object, views: findDeclared(object, actual) }));
+  refuseAmbiguous(
+    matches
+      .filter(({ views }) => views.length > 1)
+      .map(({ object: { kind, identity }, views }) => {
+        return { kind, identity, ids: views.map(({ id }) => id) };
+      }),
+  );
+  return matches.flatMap(({ object, views }) => views.map((view) => ({ object, view })));
+}
 
 function pick(name: string, { objects }: DesiredState): DesiredObject {
   const [kind = '', ...rest] = name.split('/');

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '../../../client/create-client.ts';
 import type { ApplyOptions, ApplyReport } from '../../../config/apply/apply-options.ts';
 import { refuseStale } from '../../../config/apply/apply.ts';
+import { nameOrganizations } from '../../../config/actual/name-organizations.ts';
 import { deploy, type Planned } from '../../../config/apply/deploy.ts';
 import type { GatewayConfig } from '../../../config/read/load-config.ts';
 import { nodeConfigFiles } from '../../../config/read/load.ts';
-import { ownerFor, type Plan } from '../../../config/plan/plan.ts';
+import { ownerFor, type Plan, writtenKinds } from '../../../config/plan/plan.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { StalePlanError } from '../../../config/plan/stale-plan-error.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
@@ -17,6 +18,7 @@ import { toFailure } from '../../failure.ts';
 import { makePlan, planChoice, slugConflicts } from '../../project/make-plan.ts';
 import { invalidConfig, projectFile, withSelected } from '../../project/project.ts';
 import { renderOutcome, renderPlan, renderReport } from '../../output/render-plan.ts';
+import { requireRights } from '../../project/require-rights.ts';
 import { readSavedPlan } from '../../project/saved-plan.ts';
 import { createStyle, type Style } from '../../output/style.ts';
 import { inTurn } from '../../waiting/in-turn.ts';
@@ -39,15 +41,14 @@ async function applyProject(
   config: GatewayConfig,
 ): Promise<CommandResult> {
   const { flags, context } = input;
-  const { desired } = config;
   const { diagnostics, planned, report, waited } = await deploy<Made, Failure | undefined>({
-    desired,
+    desired: config.desired,
     sources: { env: context.io.env, files: nodeConfigFiles },
     plan: () => planOf(input, config),
     confirm: (made) => confirmed(made, input),
     progress: ({ summary }) => progress(context, summary.total),
     ...(flags.wait && {
-      wait: ({ server }, written) =>
+      wait: ({ server, desired }, written) =>
         awaited({
           client: server,
           desired,
@@ -79,6 +80,7 @@ async function confirmed(
   requireReplace(plan, flags['allow-replace']);
   const { total } = plan.summary;
   if (total === 0) return true;
+  await requireRights(server, { kinds: writtenKinds(plan), signal: context.signal });
   context.output.note(`target: ${server.baseUrl} (all organizations)`);
   context.output.note(renderPlan(plan, createStyle(false), { all: false }));
   // The person who saved the plan has seen it.
@@ -120,7 +122,8 @@ async function planOf(input: InputOf<'apply'>, config: GatewayConfig): Promise<M
     const { plan, options } = await makePlan(sources, planChoice(flags));
     const [conflict] = slugConflicts(options);
     if (conflict) throw conflict;
-    return { plan, owner: ownerFor(options), actual: options.actual, client, server };
+    const { desired, actual } = options;
+    return { plan, desired, owner: ownerFor(options), actual, client, server };
   }
   if (flags.prune || flags.adopt || flags['write-secret'].length > 0) {
     throw usageError(
@@ -128,13 +131,15 @@ async function planOf(input: InputOf<'apply'>, config: GatewayConfig): Promise<M
       'give --prune, --adopt and --write-secret to `gateway plan --out`',
     );
   }
-  const { desired } = config;
-  const saved = await readSavedPlan(path, context.io.cwd, { server: server.baseUrl, desired });
+  const present = { server: server.baseUrl, desired: config.desired };
+  const saved = await readSavedPlan(path, context.io.cwd, present);
+  const organization = await client.list('organization');
+  const desired = nameOrganizations(config.desired, { organization });
   const inventories = (await client.inventories?.list()) ?? [];
   const owner = ownerFor({ desired, mode: saved.plan.mode, inventories });
   // Refuse before anything is shown that is no longer so.
   await refuseStale({ plan: saved.plan, desired, owner, client });
-  return { plan: saved.plan, owner, client, server };
+  return { plan: saved.plan, desired, owner, client, server };
 }
 
 /** A line on stderr for each object that is done, where somebody watches. */

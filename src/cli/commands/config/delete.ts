@@ -7,13 +7,14 @@ import {
   ownershipOf,
   PROTECTED_LABEL,
 } from '../../../config/actual/ownership.ts';
-import { ownerFor, plan } from '../../../config/plan/plan.ts';
+import { ownerFor, plan, writtenKinds } from '../../../config/plan/plan.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
 import { CliError } from '../../cli-error.ts';
 import { alreadyGone, withGone } from '../../resources/already-gone.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { projectFile, withSelected } from '../../project/project.ts';
+import { requireRights } from '../../project/require-rights.ts';
 import { renderPlan, renderReport } from '../../output/render-plan.ts';
 import { createStyle } from '../../output/style.ts';
 import type { RunOf } from '../../commands.ts';
@@ -42,6 +43,7 @@ export const run: RunOf<'delete'> = (input) =>
         text: (style) => withGone(gone, renderPlan(made, style, { all: false })),
       };
     }
+    await requireRights(client, { kinds: writtenKinds(made), signal: context.signal });
     context.output.note(`target: ${client.baseUrl} (all organizations)`);
     context.output.note(renderPlan(made, createStyle(false), { all: false }));
     await context.confirm(`Remove ${made.summary.total} objects from ${client.baseUrl}?`);
