@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
+import { queryCount } from '../core/query-count.ts';
 import {
   boundsOf,
   choiceOf,
@@ -15,6 +16,10 @@ import { STATUS_MOVES } from './status-moves.ts';
 
 const MAX_SESSIONS = 100;
 const MAX_EVENTS = 1_000;
+/** Direction in which the list goes on, and the Session behind which it does. */
+const SESSION_PLACE = /^([<>])(sess_\w{1,100})$/;
+/** Number of an event. */
+const EVENT_PLACE = /^[1-9]\d{0,14}$/;
 
 export interface PageRequest {
   readonly organization: string;
@@ -32,8 +37,8 @@ export async function sessionsPage(
   const bounds = boundsOf(query);
   const order = choiceOf(query, 'order', ['asc', 'desc']) ?? 'desc';
   const limit = limitOf(query, MAX_SESSIONS);
-  const cursors = cursorsOf(['sessions', organization, order, filter, bounds]);
-  const [, way, at] = /^([<>])(.+)$/s.exec(cursors.read(query) ?? '') ?? [];
+  const cursors = cursorsOf(['sessions', organization, order, filter, bounds], SESSION_PLACE);
+  const [, way, at] = SESSION_PLACE.exec(cursors.read(query) ?? '') ?? [];
   const isBack = way === '<';
   const found = await sessions.list(organization, {
     ...filter,
@@ -61,11 +66,10 @@ function readFilter(query: URLSearchParams): SessionFilter {
     const message = `statuses: expected some of ${Object.keys(STATUS_MOVES).join(', ')}`;
     throw new GatewayError('invalid_request', { message, param: 'statuses' });
   }
-  const version = valueOf(query, 'agent_version');
   return {
     statuses,
     agentId: idOf(query, 'agent_id'),
-    agentVersion: version === undefined ? undefined : Number(version),
+    agentVersion: queryCount(query, 'agent_version'),
     deploymentId: idOf(query, 'deployment_id'),
     endpointId: idOf(query, 'endpoint_id'),
     includeArchived: choiceOf(query, 'include_archived', ['true', 'false']) === 'true',
@@ -87,7 +91,7 @@ export async function eventsPage(
   const bounds = boundsOf(query);
   const order = choiceOf(query, 'order', ['asc', 'desc']) ?? 'asc';
   const limit = limitOf(query, MAX_EVENTS);
-  const cursors = cursorsOf(['events', id, order, types, bounds]);
+  const cursors = cursorsOf(['events', id, order, types, bounds], EVENT_PLACE);
   const cursor = cursors.read(query);
   const { events, next, removedAt } = await sessions.read(organization, id, {
     order,

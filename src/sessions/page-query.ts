@@ -61,8 +61,11 @@ export interface Cursors {
   read(query: URLSearchParams): string | undefined;
 }
 
-/** @param list whatever makes the list another one: whose it is, its order, its filters */
-export function cursorsOf(list: unknown): Cursors {
+/**
+ * @param list whatever makes the list another one: whose it is, its order, its filters
+ * @param places form of all places of the list; the mark of a cursor is no secret, so any may be sent
+ */
+export function cursorsOf(list: unknown, places: RegExp): Cursors {
   const mark = fingerprint(list).slice(0, 8);
   const write = (place: string): string => Buffer.from(`${mark}.${place}`).toString('base64url');
   return {
@@ -73,7 +76,7 @@ export function cursorsOf(list: unknown): Cursors {
       const place = Buffer.from(value, 'base64url')
         .toString()
         .slice(mark.length + 1);
-      if (place !== '' && value === write(place)) return place;
+      if (places.test(place) && value === write(place)) return place;
       throw refuse('page', 'not a cursor of this list');
     },
   };

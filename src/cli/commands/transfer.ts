@@ -15,6 +15,7 @@ import { oneLine } from '../../core/printable.ts';
 import { suggest } from '../../core/suggest.ts';
 import { toResourceClient } from '../resources/admin-resources.ts';
 import { CliError, usageError } from '../cli-error.ts';
+import { requireRights } from '../project/require-rights.ts';
 import type { CommandResult } from '../command.ts';
 import { inTurn } from '../waiting/in-turn.ts';
 import type { InputOf, RunOf } from '../commands.ts';
@@ -39,6 +40,8 @@ async function transfer(
   const { objects } = planned;
   if (flags['dry-run']) return resultOf(planned, { isDone: false });
   if (objects.length > 0) {
+    const kinds = objects.map(({ kind }) => kind);
+    await requireRights(client, { kinds, signal: context.signal });
     context.output.note(`target: ${client.baseUrl} (all organizations)`);
     context.output.note(objects.map((object) => lineOf(object, planned)).join('\n'));
     await context.confirm(`Give ${objects.length} objects to namespace ${planned.to}?`);

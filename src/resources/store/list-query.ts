@@ -99,9 +99,15 @@ function readAfterId(
   { idPrefix }: Pick<ResourceDefinition, 'idPrefix'>,
 ): string | undefined {
   if (value === null || value === '') return undefined;
-  if (value.startsWith(`${idPrefix}_`) && idTime(value) !== undefined) return value;
+  if (isIdOf(idPrefix, value)) return value;
   const message = `after_id: expected the id of a ${idPrefix}, as the list shows it`;
   throw new GatewayError('invalid_request', { message, param: 'after_id' });
+}
+
+/** A longer one could be no key of the store. */
+function isIdOf(prefix: string, value: string): boolean {
+  const isPrefixed = value.startsWith(`${prefix}_`) && value.lastIndexOf('_') === prefix.length;
+  return isPrefixed && idTime(value) !== undefined;
 }
 
 function readFlag(param: string, value: string | null): boolean {
@@ -171,8 +177,7 @@ function readCursor(
   const id = Buffer.from(value, 'base64url')
     .toString('utf8')
     .slice(list.length + 1);
-  const isId = id.startsWith(`${prefix}_`) && idTime(id) !== undefined;
-  if (isId && value === toCursor(list, id)) return id;
+  if (isIdOf(prefix, id) && value === toCursor(list, id)) return id;
   throw new GatewayError('invalid_request', {
     message: 'page: not a cursor of this list',
     param: 'page',

@@ -7,6 +7,8 @@ export interface EntryCall {
   readonly exchange: HttpExchange;
   readonly service: Service;
   readonly payer: PayingKey;
+  /** True for a key that may read every Session of the organization. */
+  readonly seesAll: boolean;
   /** Gives the key's place in flight back before the answer ends, for one that stands and does nothing. */
   leave(): void;
 }

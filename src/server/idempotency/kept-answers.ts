@@ -86,6 +86,14 @@ export async function readAnswer(
   return { status, headers, body: Buffer.concat(pieces) };
 }
 
+/** Operations that drop the body of an answer. */
+export function dropAnswer(key: Key, { parts }: KeptHead): Op[] {
+  return Array.from({ length: parts ?? 0 }, (_, index) => ({
+    type: 'delete',
+    key: partKey(key, index),
+  }));
+}
+
 function toParts(body: Buffer): Buffer[] {
   const count = Math.ceil(body.length / PART_BYTES);
   return Array.from({ length: count }, (_, index) =>
@@ -93,11 +101,6 @@ function toParts(body: Buffer): Buffer[] {
   );
 }
 
-const partKey = ([, organization = '', digest = '']: Key, index: number): Key => [
-  'idempotency-part',
-  organization,
-  digest,
-  index,
-];
+const partKey = ([, ...place]: Key, index: number): Key => ['idempotency-part', ...place, index];
 
 const sealPlace = (key: Key, index: number): string => `idempotency/${key.join('/')}/${index}`;

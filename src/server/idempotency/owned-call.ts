@@ -7,10 +7,7 @@ import { StoreError } from '../../store/store.ts';
 import type { Key, Op, Store, Version } from '../../store/store.ts';
 import { hasRoom, keepAnswer, toKeptAnswer } from './kept-answers.ts';
 import type { CallOwner, CallPlace, CallTrace, NameRow } from './row.ts';
-
-/** An end that the store did not take is written again after so long, each time twice as long. */
-const AGAIN_MS = 1_000;
-const MAX_AGAIN_MS = 30_000;
+import { writeLater } from './write-later.ts';
 
 export interface OwnedCallOptions {
   readonly store: Store;
@@ -23,7 +20,7 @@ export interface OwnedCallOptions {
   readonly version: Version;
   /** Receives errors of ends that could not be written. */
   readonly report: (error: unknown) => void;
-  /** Runs once the name is nobody's any more, or somebody else's. */
+  /** Runs once the last row of this attempt is written, or the name is somebody else's. */
   readonly onEnd: () => void;
 }
 
@@ -97,7 +94,8 @@ export class OwnedCall implements NamedCall {
    */
   release(): Promise<boolean> {
     return this.#end((version, { trace }) => {
-      if (trace?.made !== undefined) return [this.#put({ owner: null, trace }, version)];
+      if (trace?.made !== undefined)
+        return [this.#put({ owner: this.#teller ?? null, trace }, version)];
       return [{ type: 'delete', key: this.#options.key, ifVersion: version }];
     });
   }
@@ -106,6 +104,12 @@ export class OwnedCall implements NamedCall {
   async giveUp(): Promise<void> {
     const own = traceOf(this.#options.row.owner);
     await this.#end((version, { trace = own }) => [this.#put({ trace, isUnknown: true }, version)]);
+  }
+
+  /** Owner of the call until its client has the answer, where it is known no longer than that. */
+  get #teller(): CallOwner | undefined {
+    const { place, row } = this.#options;
+    return place.call === undefined ? undefined : row.owner;
   }
 
   #put(row: Row, ifVersion: Version): Op {
@@ -121,7 +125,8 @@ export class OwnedCall implements NamedCall {
     if (this.#room?.size !== size)
       this.#room = { size, fits: await hasRoom(size, place.organization, store) };
     const { head, ops } = keepAnswer(kept, { key, place, fits: this.#room.fits }, sealer);
-    return [this.#put({ answer: head }, ifVersion), ...ops];
+    const owner = this.#teller;
+    return [this.#put({ answer: head, ...(owner && { owner }) }, ifVersion), ...ops];
   }
 
   /** Version for operations that somebody else commits; throws where the name was taken over. */
@@ -138,7 +143,8 @@ export class OwnedCall implements NamedCall {
     const trace = this.#trace;
     if (!this.#isGiven) return { version: this.#version, row: trace ? { trace } : {} };
     const entry = await store.get<NameRow>(key);
-    if (!entry || entry.value.owner?.request !== row.owner.request) return undefined;
+    if (!entry || entry.value.answer) return undefined;
+    if (entry.value.owner?.request !== row.owner.request) return undefined;
     return { version: entry.version, row: entry.value };
   }
 
@@ -153,26 +159,19 @@ export class OwnedCall implements NamedCall {
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       report(error);
-      if (isStoreTrouble(error)) this.#endLater(toOps, AGAIN_MS);
+      if (isStoreTrouble(error)) this.#endLater(toOps);
       else onEnd();
       return true;
     }
   }
 
-  #endLater(toOps: ToOps, pauseMs: number): void {
-    const { clock, store, report, onEnd } = this.#options;
+  #endLater(toOps: ToOps): void {
     // The commit that failed may have been made all the same.
     this.#isGiven = true;
-    const again = async (): Promise<void> => {
+    writeLater(async () => {
       const held = await this.#held();
-      if (held) await store.commit(await toOps(held.version, held.row));
-    };
-    const onFailure = (error: unknown): void => {
-      if (isStoreTrouble(error)) return this.#endLater(toOps, Math.min(2 * pauseMs, MAX_AGAIN_MS));
-      report(error);
-      onEnd();
-    };
-    clock.setTimeout(() => void again().then(onEnd, onFailure), pauseMs);
+      if (held) await this.#options.store.commit(await toOps(held.version, held.row));
+    }, this.#options);
   }
 }
 

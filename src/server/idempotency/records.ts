@@ -1,12 +1,14 @@
 import type { Clock } from '../../core/time/clock.ts';
 import type { Sealer } from '../../core/seal.ts';
 import type { Store, Version } from '../../store/store.ts';
-import { readAnswer } from './kept-answers.ts';
+import { isStoreTrouble } from '../../store/is-store-trouble.ts';
+import { dropAnswer, readAnswer } from './kept-answers.ts';
 import type { KeptAnswer } from './kept-answers.ts';
 import { OwnedCall } from './owned-call.ts';
 import { keyOf } from './row.ts';
-import type { CallOwner, CallPlace, CallTrace, NameRow } from './row.ts';
+import type { CallOwner, CallPlace, CallTrace, KeptHead, NameRow } from './row.ts';
 import type { CallWorkers } from './workers.ts';
+import { writeLater } from './write-later.ts';
 
 export type Claim =
   | OwnedCall
@@ -29,6 +31,15 @@ export interface Attempt {
 export interface IdempotencyRecords {
   /** Rejects with `StoreError`. */
   claim(attempt: Attempt): Promise<Claim>;
+  /** As {@link claim}; resolves with undefined for a call of which nothing is known. */
+  claimKnown(attempt: Attempt): Promise<Claim | undefined>;
+  /** Places of the calls with one name that are known, the oldest first. Rejects with `StoreError`. */
+  callsAlike(place: CallPlace): Promise<CallPlace[]>;
+  /**
+   * Ends an attempt of a {@link CallPlace.call}: one whose client was told is known no more, so that nobody
+   * else gets its answer; any other is left to the next attempt. Failures are reported.
+   */
+  settle(attempt: Pick<Attempt, 'place' | 'request'>, wasTold: boolean): Promise<void>;
   /** Calls `listener` at changes of the record, and now and then for nothing. */
   watch(place: CallPlace, listener: () => void): () => void;
 }
@@ -42,76 +53,150 @@ export interface RecordsDeps {
   report(error: unknown): void;
 }
 
+const UNDER_WAY: Claim = { type: 'under-way' };
+
 interface Seen {
   readonly row: NameRow;
   readonly version: Version;
+}
+
+export function createIdempotencyRecords(deps: RecordsDeps): IdempotencyRecords {
+  return new Records(deps);
 }
 
 /**
  * Names of calls in the store, which expire by themselves. One that is under way belongs to the attempt
  * that claimed it for as long as its process lives; nothing is renewed.
  */
-export function createIdempotencyRecords(deps: RecordsDeps): IdempotencyRecords {
-  const { store, workers } = deps;
-  /** Requests of this process that hold a name. */
-  const holding = new Set<string>();
+class Records implements IdempotencyRecords {
+  readonly #deps: RecordsDeps;
+  /** Requests of this process that hold a name, with the ends of what they write. */
+  readonly #holding = new Map<string, Promise<void>>();
 
-  const isGone = (owner: CallOwner): boolean | Promise<boolean> =>
-    owner.worker === workers.own.worker ? !holding.has(owner.request) : workers.isGone(owner);
+  constructor(deps: RecordsDeps) {
+    this.#deps = deps;
+  }
 
-  const take = async (attempt: Attempt, seen?: Seen, trace?: CallTrace): Promise<Claim> => {
-    const { place, fingerprint, request } = attempt;
-    const key = keyOf(place);
-    const owner: CallOwner = { ...workers.own, request };
-    const row = { fingerprint, owner, ...(trace && { trace }) };
-    const condition = seen ? { ifVersion: seen.version } : { ifAbsent: true as const };
-    const put = { type: 'put', key, value: row, ttlMs: place.keepMs, ...condition } as const;
-    const onEnd = (): void => void holding.delete(request);
-    // Held before the commit, so that nobody here takes the name for that of a dead process.
-    holding.add(request);
+  async claim(attempt: Attempt): Promise<Claim> {
+    return (await this.claimKnown(attempt)) ?? this.#take(attempt);
+  }
+
+  async claimKnown(attempt: Attempt): Promise<Claim | undefined> {
+    const found = await this.#deps.store.get<NameRow>(keyOf(attempt.place));
+    if (!found) return undefined;
+    const { value: row, version } = found;
+    const { owner, answer, trace, isUnknown } = row;
+    if (row.fingerprint !== attempt.fingerprint) return { type: 'other-body' };
+    if (isUnknown && trace) return { type: 'unknown', trace };
+    if (owner && !(await this.#isGone(owner))) return UNDER_WAY;
+    const seen = { row, version };
+    if (answer) return this.#giveAgain(attempt, seen, answer);
+    return owner === undefined ? UNDER_WAY : this.#takeOver(attempt, seen);
+  }
+
+  async callsAlike(place: CallPlace): Promise<CallPlace[]> {
+    const prefix = keyOf(place);
+    const found = await this.#deps.store.list({ prefix });
+    return found.map(({ key }) => ({ ...place, call: String(key[prefix.length]) }));
+  }
+
+  async settle(attempt: Pick<Attempt, 'place' | 'request'>, wasTold: boolean): Promise<void> {
+    const { request } = attempt;
+    await this.#holding.get(request);
+    const write = (): Promise<void> => this.#drop(attempt, wasTold);
+    const onEnd = (): void => void this.#holding.delete(request);
     try {
-      const done = await store.commit([put]);
-      if (done.ok) return new OwnedCall({ ...deps, key, place, row, version: done.version, onEnd });
-    } catch (error) {
+      await write();
       onEnd();
-      throw error;
+    } catch (error) {
+      this.#deps.report(error);
+      if (isStoreTrouble(error)) writeLater(write, { ...this.#deps, onEnd });
+      else onEnd();
     }
-    onEnd();
-    return { type: 'under-way' };
-  };
+  }
+
+  watch(place: CallPlace, listener: () => void): () => void {
+    return this.#deps.store.watch(keyOf(place), listener);
+  }
+
+  #isGone(owner: CallOwner): boolean | Promise<boolean> {
+    const { workers } = this.#deps;
+    if (owner.worker !== workers.own.worker) return workers.isGone(owner);
+    return !this.#holding.has(owner.request);
+  }
+
+  async #take(attempt: Attempt, seen?: Seen, trace?: CallTrace): Promise<Claim> {
+    const { place, fingerprint, request } = attempt;
+    const owner: CallOwner = { ...this.#deps.workers.own, request };
+    const row = { fingerprint, owner, ...(trace && { trace }) };
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const version = await this.#hold(attempt, { row, seen }, ended);
+    if (version === undefined) return UNDER_WAY;
+    const onEnd = place.call === undefined ? (): void => void this.#holding.delete(request) : end;
+    return new OwnedCall({ ...this.#deps, key: keyOf(place), place, row, version, onEnd });
+  }
 
   /** Nobody makes the call any more. */
-  const takeOver = async (attempt: Attempt, seen: Seen): Promise<Claim> => {
+  async #takeOver(attempt: Attempt, seen: Seen): Promise<Claim> {
     const { place, fingerprint } = attempt;
     const { trace } = seen.row;
-    if (place.isFirst) return take(attempt, seen);
-    if (!trace || trace.made !== undefined) return take(attempt, seen, trace);
+    if (!trace || trace.made !== undefined) return this.#take(attempt, seen, trace);
     const value: NameRow = { fingerprint, trace, isUnknown: true };
     const ifVersion = seen.version;
-    const done = await store.commit([
+    const done = await this.#deps.store.commit([
       { type: 'put', key: keyOf(place), value, ttlMs: place.keepMs, ifVersion },
     ]);
-    return done.ok ? { type: 'unknown', trace } : { type: 'under-way' };
-  };
+    return done.ok ? { type: 'unknown', trace } : UNDER_WAY;
+  }
 
-  return {
-    async claim(attempt) {
-      const { place, fingerprint } = attempt;
-      const key = keyOf(place);
-      const found = await store.get<NameRow>(key);
-      if (!found) return take(attempt);
-      const { value: row, version } = found;
-      const { owner, answer, trace, isUnknown } = row;
-      if (place.isFirst && (answer || isUnknown)) return take(attempt, { row, version });
-      if (row.fingerprint !== fingerprint) return { type: 'other-body' };
-      if (isUnknown && trace) return { type: 'unknown', trace };
-      if (answer) {
-        const kept = await readAnswer(key, answer, deps);
-        return kept ? { type: 'answered', answer: kept } : { type: 'forgotten' };
-      }
-      const isFree = owner === null || (owner && (await isGone(owner)));
-      return isFree ? takeOver(attempt, { row, version }) : { type: 'under-way' };
-    },
-    watch: (place, listener) => store.watch(keyOf(place), listener),
-  };
+  async #giveAgain(attempt: Attempt, seen: Seen, head: KeptHead): Promise<Claim> {
+    const { place, request } = attempt;
+    const answer = await readAnswer(keyOf(place), head, this.#deps);
+    if (!answer) return { type: 'forgotten' };
+    if (place.call === undefined) return { type: 'answered', answer };
+    const row = { ...seen.row, owner: { ...this.#deps.workers.own, request } };
+    const version = await this.#hold(attempt, { row, seen }, Promise.resolve());
+    return version === undefined ? UNDER_WAY : { type: 'answered', answer };
+  }
+
+  /** Writes the row of an attempt that holds the name from now on; undefined where another was faster. */
+  async #hold(
+    { place, request }: Attempt,
+    { row, seen }: { row: NameRow; seen: Seen | undefined },
+    ended: Promise<void>,
+  ): Promise<Version | undefined> {
+    const condition = seen ? { ifVersion: seen.version } : { ifAbsent: true as const };
+    const op = { type: 'put', key: keyOf(place), value: row, ttlMs: place.keepMs } as const;
+    // Held before the commit, so that nobody here takes the name for that of a dead process.
+    this.#holding.set(request, ended);
+    try {
+      const done = await this.#deps.store.commit([{ ...op, ...condition }]);
+      if (done.ok) return done.version;
+    } catch (error) {
+      this.#holding.delete(request);
+      throw error;
+    }
+    this.#holding.delete(request);
+    return undefined;
+  }
+
+  async #drop(
+    { place, request }: Pick<Attempt, 'place' | 'request'>,
+    wasTold: boolean,
+  ): Promise<void> {
+    const { store } = this.#deps;
+    const key = keyOf(place);
+    const found = await store.get<NameRow>(key);
+    if (!found) return;
+    const { value: row, version: ifVersion } = found;
+    if (row.owner && row.owner.request !== request) return;
+    if (wasTold) {
+      const parts = row.answer ? dropAnswer(key, row.answer) : [];
+      await store.commit([{ type: 'delete', key, ifVersion }, ...parts]);
+    } else if (row.owner) {
+      const value: NameRow = { ...row, owner: null };
+      await store.commit([{ type: 'put', key, value, ttlMs: place.keepMs, ifVersion }]);
+    }
+  }
 }

@@ -13,8 +13,11 @@ export interface CallPlace {
   readonly name: string;
   /** Milliseconds for which its answer is kept. */
   readonly keepMs: number;
-  /** True for a call that is no repeat of an answered one, however alike. */
-  readonly isFirst: boolean;
+  /**
+   * Id of the request that began the call, where calls that are alike share a name. Such a call is known
+   * until its client has the answer.
+   */
+  readonly call?: string;
 }
 
 /** One attempt at a call. */
@@ -44,7 +47,11 @@ export interface KeptHead {
 /** A name as it is stored: under way while it has neither an answer nor an unknown outcome. */
 export interface NameRow {
   readonly fingerprint: string;
-  /** Null: nobody's, to be gone on with. Absent where the call is over, and in rows of earlier versions. */
+  /**
+   * Attempt that makes the call, or that gives its answer to a client of {@link CallPlace.call}. Null:
+   * nobody's, to be gone on with or given again. Absent where the call is over, and in rows of earlier
+   * versions.
+   */
   readonly owner?: CallOwner | null;
   readonly trace?: CallTrace;
   readonly answer?: KeptHead;
@@ -52,10 +59,10 @@ export interface NameRow {
   readonly isUnknown?: true;
 }
 
-/** Names and paths may be long; their digest is not. */
-export function keyOf({ organization, key, path, name }: CallPlace): Key {
+/** Names and paths may be long; their digest is not. Calls that share a name lie below it. */
+export function keyOf({ organization, key, path, name, call }: CallPlace): Key {
   const digest = createHash('sha256')
     .update(JSON.stringify([key, path, name]))
     .digest('base64url');
-  return ['idempotency', organization, digest];
+  return ['idempotency', organization, digest, ...(call === undefined ? [] : [call])];
 }

@@ -1,4 +1,3 @@
-import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../../core/errors.ts';
 import type { CallResult } from '../../inference/types.ts';
 import { readKey } from '../../surfaces/carriers.ts';
@@ -7,21 +6,21 @@ import { errorBody, errorHeaders } from '../../surfaces/envelopes.ts';
 import type { Envelope } from '../../protocols/family.ts';
 import { admit, SELF } from '../../surfaces/gate.ts';
 import type { GateDeps } from '../../surfaces/gate.ts';
-import { onceClosed, watchClient } from '../../surfaces/http-exchange.ts';
+import { onceClosed } from '../../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
 import { readBody } from '../../surfaces/read-body.ts';
 import type { Principal } from '../../usage/principal.ts';
 import type { CallAnswer, NamedCall } from '../../store/named-call.ts';
 import type { RouteSpec } from '../http/routes.ts';
+import { claimAgain, claimFirst, claimNamed } from './claim-call.ts';
+import type { ClaimDeps, Claimed } from './claim-call.ts';
 import { takenOver } from './owned-call.ts';
 import type { OwnedCall } from './owned-call.ts';
-import type { Claim, IdempotencyRecords } from './records.ts';
+import type { Claim } from './records.ts';
 import { createStandIn, fingerprintBody, replayRequest } from './replayed-request.ts';
 import type { CallPlace, CallTrace } from './row.ts';
 
-export interface IdempotencyDeps extends GateDeps {
-  readonly clock: Clock;
-  readonly records: IdempotencyRecords;
+export interface IdempotencyDeps extends GateDeps, ClaimDeps {
   /** Carriers in which keys of resources are looked for. */
   readonly carriers: readonly Carrier[];
   /** Bytes. */
@@ -31,12 +30,10 @@ export interface IdempotencyDeps extends GateDeps {
 const DAY_MS = 86_400_000;
 /** A client that repeats by itself does so within this. */
 const RETRIES_MS = 15 * 60_000;
-/** Longest wait of a repeat for the call that is under way. */
-const WAIT_MS = 30_000;
-/** Nobody tells of a process that died, and the store may be late to tell of others. */
-const LOOK_AGAIN_MS = 1_000;
 const GIVEN = 'given:';
 const NAME = /^[\x20-\x7e]{1,255}$/;
+/** Settles a state, and does so again without harm. */
+const SETS_STATE = /\/(archive|pause|rotate|unpause)$/;
 const GOOGLE: readonly Carrier[] = ['google-header', 'bearer', 'query-key'];
 
 /**
@@ -64,7 +61,9 @@ const EXEMPT = [
  * `outcome_unknown` from then on.
  *
  * Creates of the official clients, which number their attempts (`x-stainless-retry-count`) but do not
- * name their calls, are protected too: a second attempt gets what the first one made.
+ * name their calls, are protected where the gateway sees that an answer was lost: a second attempt gets
+ * what a first one made whose client did not get all of the answer. An answer that was written to the end
+ * is given to nobody else, since one thing too many does less harm than two clients with one Session.
  */
 export function withIdempotency(
   routes: readonly RouteSpec[],
@@ -87,16 +86,44 @@ function protect(handler: Handler, envelope: Envelope, deps: IdempotencyDeps): H
     // The handler refuses unknown callers, after its own earlier checks.
     if (typeof principal !== 'object') return handler(exchange);
     const { request, fingerprint } = await readNamed(exchange, principal, deps);
-    const place = placeOf(principal, exchange, named(fingerprint));
-    const claim = await claimWaiting({ place, fingerprint, exchange }, deps);
-    if (claim.type === 'own') return make(handler, { claim, envelope, exchange, request });
-    // Two creates that happen to be alike are two.
-    if (place.isFirst) return handler({ ...exchange, request });
-    // A repeat is a request like any other.
-    const { leave } = await admit(key, SELF, deps);
-    leave();
-    return replay(claim);
+    const { claim: claimCall, ...name } = named(fingerprint);
+    const place = placeOf(principal, exchange, name);
+    const claimed = await claimCall({ place, fingerprint, exchange }, deps);
+    const { claim } = claimed;
+    const answer = async (): Promise<Reply | CallResult> => {
+      if (claim.type === 'own') return make(handler, { claim, envelope, exchange, request });
+      // A repeat is a request like any other.
+      const { leave } = await admit(key, SELF, deps);
+      leave();
+      return replay(claim);
+    };
+    return claimed.place.call === undefined
+      ? answer()
+      : answerUntilTold(answer, { ...claimed, exchange }, deps);
   };
+}
+
+/** Answers, and lets go of the call once its client was told what came of it. */
+async function answerUntilTold(
+  answer: () => Promise<Reply | CallResult>,
+  { place, exchange }: Pick<Claimed, 'place'> & { exchange: HttpExchange },
+  { records }: IdempotencyDeps,
+): Promise<Reply | CallResult> {
+  const { id: request, response } = exchange;
+  /** True for an answer after which the client does not come again. */
+  let isLast = false;
+  try {
+    const result = await answer();
+    isLast = ('type' in result && result.type === 'stream') || isToKeep(result);
+    return result;
+  } catch (thrown) {
+    isLast = errorHeaders(toGatewayError(thrown))['x-should-retry'] === 'false';
+    throw thrown;
+  } finally {
+    const settle = (): void =>
+      void records.settle({ place, request }, isLast && response.writableFinished);
+    onceClosed(response, settle);
+  }
 }
 
 /** The request with its body in it, to be read once more, and nowhere else. */
@@ -110,59 +137,32 @@ async function readNamed(
   return { request, fingerprint: fingerprintBody(request, body) };
 }
 
-type Naming = (fingerprint: string) => Pick<CallPlace, 'name' | 'keepMs' | 'isFirst'>;
+type Naming = (
+  fingerprint: string,
+) => Pick<CallPlace, 'name' | 'keepMs'> & { readonly claim: typeof claimNamed };
 
 /** Undefined for a call that is made however often it is sent. */
-function nameOf({ request }: HttpExchange, envelope: Envelope): Naming | undefined {
+function nameOf({ request, path }: HttpExchange, envelope: Envelope): Naming | undefined {
   const { 'idempotency-key': given, 'x-stainless-retry-count': attempt } = request.headers;
   if (given !== undefined) {
     const name = String(given);
-    if (NAME.test(name)) return () => ({ name: `${GIVEN}${name}`, keepMs: DAY_MS, isFirst: false });
+    if (NAME.test(name))
+      return () => ({ name: `${GIVEN}${name}`, keepMs: DAY_MS, claim: claimNamed });
     const message = 'Idempotency-Key: expected 1 to 255 printable characters';
     throw new GatewayError('invalid_request', { message, param: 'Idempotency-Key' });
   }
-  if (envelope !== 'resource' || !/^\d{1,3}$/.test(String(attempt))) return undefined;
-  const isFirst = Number(attempt) === 0;
-  return (fingerprint) => ({ name: `sent:${fingerprint}`, keepMs: RETRIES_MS, isFirst });
+  if (envelope !== 'resource' || SETS_STATE.test(path)) return undefined;
+  if (!/^\d{1,3}$/.test(String(attempt))) return undefined;
+  const claim = Number(attempt) === 0 ? claimFirst : claimAgain;
+  return (fingerprint) => ({ name: `sent:${fingerprint}`, keepMs: RETRIES_MS, claim });
 }
 
 function placeOf(
   { organizationId, keyId }: Principal,
   { path }: HttpExchange,
-  named: ReturnType<Naming>,
+  name: Pick<CallPlace, 'name' | 'keepMs'>,
 ): CallPlace {
-  return { organization: organizationId, key: keyId, path, ...named };
-}
-
-interface Claiming {
-  readonly place: CallPlace;
-  readonly fingerprint: string;
-  readonly exchange: HttpExchange;
-}
-
-/** Waits for a call that is under way; for the client as long as it is there. */
-async function claimWaiting(
-  { place, fingerprint, exchange }: Claiming,
-  { records, clock }: IdempotencyDeps,
-): Promise<Claim> {
-  const until = clock.monotonic() + WAIT_MS;
-  const client = watchClient(exchange.response);
-  for (;;) {
-    const claim = await records.claim({ place, fingerprint, request: exchange.id });
-    if (claim.type !== 'under-way' || place.isFirst) return claim;
-    if (client.gone || clock.monotonic() >= until) return claim;
-    await new Promise<void>((resolve) => {
-      const timer = clock.setTimeout(done, LOOK_AGAIN_MS);
-      const stopWatching = records.watch(place, done);
-      const forget = client.onGone(done);
-      function done(): void {
-        timer.cancel();
-        stopWatching();
-        forget();
-        resolve();
-      }
-    });
-  }
+  return { organization: organizationId, key: keyId, path, ...name };
 }
 
 interface Making {

@@ -1,12 +1,15 @@
 import type { Clock } from '../../core/time/clock.ts';
 import type { SignalOutcome } from './first-start.ts';
+import { reasonOf } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
 import { watchFiles } from './watch-files.ts';
 
 export interface SignalsOptions {
   readonly clock: Clock;
-  /** Files whose change is a SIGHUP, too. */
-  readonly watched: readonly string[];
+  /** Files whose change is a SIGHUP, too. Absent: none, now or later. */
+  readonly watched?: readonly string[] | undefined;
   readonly cwd: string;
+  readonly log: Pick<Log, 'warn'>;
   /** Gives why it was refused, or null; never rejects. */
   reload(): Promise<string | null>;
   restart(): Promise<string | null>;
@@ -15,9 +18,15 @@ export interface SignalsOptions {
 
 type Action = SignalOutcome['action'];
 
-/** SIGHUP reloads, SIGUSR2 restarts; one at a time. Returns the function that stops it. */
-export function listenForSignals(options: SignalsOptions): () => void {
-  const { clock, watched, cwd, note } = options;
+export interface Signals {
+  /** Watches these files in place of the former ones, where files are watched. */
+  follow(files: readonly string[]): void;
+  stop(): void;
+}
+
+/** SIGHUP reloads, SIGUSR2 restarts; one at a time. */
+export function listenForSignals(options: SignalsOptions): Signals {
+  const { clock, watched, cwd, log, note } = options;
   let running = Promise.resolve();
   const waiting = new Set<Action>();
   const act = async (action: Action, former: Promise<void>): Promise<void> => {
@@ -36,11 +45,25 @@ export function listenForSignals(options: SignalsOptions): () => void {
   const onRestart = (): void => queue('restart');
   process.on('SIGHUP', onHangUp);
   process.on('SIGUSR2', onRestart);
-  const watching =
-    watched.length > 0 ? watchFiles(watched, { cwd, clock, onChange: onHangUp }) : undefined;
-  return () => {
-    process.off('SIGHUP', onHangUp);
-    process.off('SIGUSR2', onRestart);
-    watching?.close();
+  const watching = watched && watchFiles(watched, { cwd, clock, onChange: onHangUp });
+  return {
+    follow(files) {
+      try {
+        watching?.follow(files);
+      } catch (error) {
+        const reason = reasonOf(error);
+        log.warn(
+          'the files of the configuration cannot all be watched; send SIGHUP after a change',
+          {
+            reason,
+          },
+        );
+      }
+    },
+    stop() {
+      process.off('SIGHUP', onHangUp);
+      process.off('SIGUSR2', onRestart);
+      watching?.close();
+    },
   };
 }

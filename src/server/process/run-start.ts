@@ -245,11 +245,17 @@ async function serve(
       log.warn('the outcome could not be written down', { reason: reasonOf(error) }),
     );
   const sources = { env: options.env, files: nodeConfigFiles };
-  const stopListening = listenForSignals({
-    ...createReloads(gateway, config, { load: () => load(options), sources, tell, log, workers }),
+  const loadAgain = async (): Promise<GatewayConfig | undefined> => {
+    const loaded = await load(options);
+    if (loaded) signals.follow(readFrom(loaded));
+    return loaded;
+  };
+  const signals = listenForSignals({
+    ...createReloads(gateway, config, { load: loadAgain, sources, tell, log, workers }),
     clock: systemClock,
     note,
-    watched: options.watch ? [...config.files, ...config.included] : [],
+    log,
+    watched: options.watch ? readFrom(config) : undefined,
     cwd: options.cwd,
   });
   let metrics: MetricsListener | undefined;
@@ -260,11 +266,13 @@ async function serve(
     await serveUntilStopped(gateway, config.server, { log, onListening, crashed });
     return OK;
   } finally {
-    stopListening();
+    signals.stop();
     metrics?.close();
     log.flush();
   }
 }
+
+const readFrom = ({ files, included }: GatewayConfig) => [...files, ...included];
 
 async function load(options: PreparedOptions): Promise<GatewayConfig | undefined> {
   const { host, port, workers } = options;

@@ -6,6 +6,16 @@ import type { Clock, Timer } from '../../core/time/clock.ts';
 /** Editors write in several steps, and a mounted ConfigMap is swapped as a whole directory. */
 const SETTLE_MS = 200;
 
+export interface FileWatch {
+  /**
+   * Looks at these files from now on, in place of the former ones. A change that was not told yet is told.
+   * Throws what the file system answers for a directory that cannot be watched; the former files are
+   * watched on.
+   */
+  follow(files: readonly string[]): void;
+  close(): void;
+}
+
 /**
  * Calls `onChange` shortly after any of the files changed, came or went, or a neighbour of it with the
  * same ending. Other neighbours, such as a log that is written there, are nothing to it.
@@ -13,13 +23,14 @@ const SETTLE_MS = 200;
 export function watchFiles(
   files: readonly string[],
   { cwd, clock, onChange }: { cwd: string; clock: Clock; onChange: () => void },
-): { close(): void } {
+): FileWatch {
   let timer: Timer | undefined;
-  const watched = files.map((file) => resolve(cwd, file));
-  let known = stateOf(watched);
+  let watched: string[] = [];
+  let known = new Map<string, string>();
+  const watchers = new Map<string, FSWatcher>();
   const look = (): void => {
     const now = stateOf(watched);
-    if (now === known) return;
+    if (isSame(now, known)) return;
     known = now;
     onChange();
   };
@@ -27,19 +38,44 @@ export function watchFiles(
     timer?.cancel();
     timer = clock.setTimeout(look, SETTLE_MS);
   };
-  const directories = new Set(watched.map((file) => dirname(file)));
-  const watchers: FSWatcher[] = [...directories].map((directory) => watch(directory, changed));
-  for (const watcher of watchers) watcher.on('error', changed);
+  const open = (directory: string): void => {
+    const watcher = watch(directory, changed);
+    watcher.on('error', changed);
+    watchers.set(directory, watcher);
+  };
+  const close = (directory: string): void => {
+    watchers.get(directory)?.close();
+    watchers.delete(directory);
+  };
+  const follow = (named: readonly string[]): void => {
+    const next = named.map((file) => resolve(cwd, file));
+    const directories = new Set(next.map((file) => dirname(file)));
+    const added = [...directories].filter((directory) => !watchers.has(directory));
+    try {
+      added.forEach(open);
+    } catch (error) {
+      added.forEach(close);
+      throw error;
+    }
+    for (const directory of watchers.keys()) if (!directories.has(directory)) close(directory);
+    watched = next;
+    const now = stateOf(watched);
+    const before = known;
+    known = new Map([...now].map(([file, state]) => [file, before.get(file) ?? state]));
+    if (!isSame(now, known)) changed();
+  };
+  follow(files);
   return {
+    follow,
     close() {
       timer?.cancel();
-      for (const watcher of watchers) watcher.close();
+      [...watchers.keys()].forEach(close);
     },
   };
 }
 
-/** Text that changes with the files and with neighbours of the same ending. */
-function stateOf(files: readonly string[]): string {
+/** Tells how the files and their neighbours of the same ending are, by path. */
+function stateOf(files: readonly string[]): Map<string, string> {
   const all = new Set(files);
   for (const directory of new Set(files.map((file) => dirname(file)))) {
     const inside = files.filter((file) => dirname(file) === directory);
@@ -47,11 +83,16 @@ function stateOf(files: readonly string[]): string {
     for (const name of namesIn(directory))
       if (endings.has(extname(name))) all.add(join(directory, name));
   }
-  const states = [...all].sort().map((file) => {
-    const found = statOf(file);
-    return [file, found?.ino, found?.size, found?.mtimeMs, found?.ctimeMs];
-  });
-  return JSON.stringify(states);
+  return new Map(
+    [...all].map((file) => {
+      const { ino, size, mtimeMs, ctimeMs } = statOf(file) ?? {};
+      return [file, JSON.stringify([ino, size, mtimeMs, ctimeMs])];
+    }),
+  );
+}
+
+function isSame(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean {
+  return one.size === other.size && [...one].every(([file, state]) => other.get(file) === state);
 }
 
 /** Follows links, as those of a mounted ConfigMap; undefined for what cannot be seen. */

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
+import { nameOrganizations } from '../../config/actual/name-organizations.ts';
 import { readActual } from '../../config/apply/apply.ts';
 import type { Inventory } from '../../config/actual/inventory.ts';
 import { checkDangling } from '../../config/plan/check-online.ts';
@@ -73,9 +74,10 @@ async function planFiles(
   });
   if (!config) return { type: 'configuration_plan', diagnostics, plan: null };
   const client = createResourceClient(repository);
+  const actual = await readActual(client, config.desired);
   const options: PlanOptions = {
-    desired: config.desired,
-    actual: await readActual(client, config.desired),
+    desired: nameOrganizations(config.desired, actual),
+    actual,
     inventories: await inventoriesOf(repository),
     mode: prune ? 'prune' : 'apply',
     target: null,

@@ -12,6 +12,8 @@ import {
 } from '../../sessions/page-query.ts';
 
 const MAX_RUNS = 100;
+/** Run behind which the list goes on. */
+const PLACE = /^drun_\w{1,100}$/;
 const STATUSES: readonly RunStatus[] = ['pending', 'succeeded', 'failed'];
 
 export interface RunPageRequest {
@@ -35,7 +37,7 @@ export async function runsPage(
   const filter = readFilter(query, deploymentId);
   const bounds = boundsOf(query);
   const limit = limitOf(query, MAX_RUNS);
-  const cursors = cursorsOf(['runs', organization, filter, bounds]);
+  const cursors = cursorsOf(['runs', organization, filter, bounds], PLACE);
   // One more than asked for tells whether there is a next page.
   const found = await runs.list(organization, {
     ...filter,

@@ -1,3 +1,4 @@
+import { allows } from '../../core/access.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { readInSlices } from '../../core/json/json-document.ts';
 import { lazy } from '../../core/lazy.ts';
@@ -87,10 +88,12 @@ function asCaller(protocol: ServiceProtocol, serve: Serve, deps: ServiceRoutesDe
     const key = readKey(deps.carriers, request.headers, search);
     const { principal, leave } = await admit(key, { scope: 'endpoints', use: 'call' }, deps);
     onceClosed(response, leave);
-    const { keyId, keyName, organizationId } = principal;
+    const { keyId, keyName, organizationId, scopes, role } = principal;
+    const seesAll = (scopes === null || scopes.has('sessions')) && allows(role, 'content');
     const [id = ''] = segmentsBelow(SERVICES_PATH, path);
     const service = await openService(deps.desk, { organization: organizationId, id }, protocol);
-    const call = { exchange, service, payer: { keyId, keyName, organizationId }, leave };
+    const payer = { keyId, keyName, organizationId };
+    const call = { exchange, service, payer, seesAll, leave };
     const bounds = { limit: deps.maxBodyBytes, holder: keyId };
     const reply = await serve(call, () => readBody(exchange, bounds));
     // The stream of a turn needs the message no more: it is in the log.

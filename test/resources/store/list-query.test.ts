@@ -82,4 +82,15 @@ describe('the query of a list', () => {
       expect((await call('GET models', { query })).status, bad).toBe(400);
     }
   });
+
+  it('refuses a place that no resource can have', async () => {
+    const { next_page: page } = (await call('GET models', { query: 'limit=1' })).body;
+    const [list, id = ''] = Buffer.from(page, 'base64url').toString().split('.');
+    const [prefix, rest] = id.split('_');
+    for (const place of ['abc', `${prefix}_abc`, `${prefix}_${'x'.repeat(4_000)}_${rest}`]) {
+      const forged = Buffer.from(`${list}.${place}`).toString('base64url');
+      const answer = await call('GET models', { query: `page=${forged}` });
+      expect(answer, place.slice(0, 20)).toMatchObject({ status: 400, body: { param: 'page' } });
+    }
+  });
 });

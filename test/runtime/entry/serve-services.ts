@@ -34,7 +34,13 @@ export const SERVICE: Service = {
   sessionMetadata: { team: 'blue' },
 };
 
-/** The entry points alone over a real socket; the key is the name of its organization. */
+/** A key is the name of its organization, and may end in what it is limited to. */
+function scopesOf(key: string): ReadonlySet<string> | null {
+  if (key.endsWith('_limited')) return new Set(['sessions']);
+  return key.endsWith('_services') ? new Set(['endpoints']) : null;
+}
+
+/** The entry points alone over a real socket. */
 export async function serveServices(options: RigOptions = {}) {
   const rig = createRig(options);
   const { sessions, clock, store } = rig;
@@ -55,8 +61,8 @@ export async function serveServices(options: RigOptions = {}) {
     lookup: (key) =>
       key.startsWith('org_')
         ? principal({
-            organizationId: key.replace('_limited', ''),
-            scopes: key.endsWith('_limited') ? new Set(['sessions']) : null,
+            organizationId: key.replace(/_(limited|services)$/, ''),
+            scopes: scopesOf(key),
           })
         : 'unknown',
     rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },

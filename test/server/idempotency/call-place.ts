@@ -7,5 +7,4 @@ export const placeOf = (keepMs: number): CallPlace => ({
   path: '/v1/agents',
   name: 'a',
   keepMs,
-  isFirst: false,
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createSealer } from '../../../src/core/seal.ts';
 import {
+  dropAnswer,
   hasRoom,
   keepAnswer,
   readAnswer,
@@ -122,6 +123,27 @@ describe('a kept answer', () => {
     const { head, ops } = keep(answerOf(Buffer.alloc(8 * MIB + 1)));
     await store.commit(ops.slice(0, 1));
     expect(await readAnswer(KEY, head, deps)).toBeUndefined();
+  });
+
+  it('is dropped with all of its parts', async () => {
+    const { store, keep, answerOf } = setUp();
+    const { head, ops } = keep(answerOf(Buffer.alloc(8 * MIB + 1)));
+    await store.commit(ops);
+    await store.commit(dropAnswer(KEY, head));
+    expect(await store.list({ prefix: ['idempotency-part'] })).toEqual([]);
+    expect(dropAnswer(KEY, { ...head, parts: null })).toEqual([]);
+  });
+
+  it('is kept apart from those of calls alike', async () => {
+    const { store, deps, answerOf } = setUp();
+    const keys = ['req_1', 'req_2'].map((call) => keyOf({ ...PLACE, call }));
+    for (const key of keys) {
+      const answer = answerOf(Buffer.from(String(key.at(-1))));
+      const { head, ops } = keepAnswer(answer, { key, place: PLACE, fits: true }, SEALER);
+      await store.commit(ops);
+      expect(await readAnswer(key, head, deps)).toEqual(answer);
+    }
+    expect(await store.list({ prefix: ['idempotency-part'] })).toHaveLength(2);
   });
 
   it('is sealed for its own place and that of each part', async () => {

@@ -25,7 +25,6 @@ const PLACE: CallPlace = {
   path: '/v1/agents',
   name: 'a',
   keepMs: DAY,
-  isFirst: false,
 };
 const ANSWER = {
   status: 201,
@@ -236,15 +235,6 @@ describe.each(['memory', 'lmdb'])('records of calls that name themselves, in %s'
     await refused.willAct();
     expect(await refused.release()).toBe(true);
     expect((await claim(there, place)).type).toBe('own');
-  });
-
-  it('tell apart two calls alike of which neither is a repeat', async () => {
-    const place = { ...PLACE, isFirst: true };
-    await (await own(here, place)).finish(ANSWER);
-    const lost = await own(here, place);
-    await store.commit([put('x'), ...(await lost.made({ id: 'run_1', lookUp: 'GET /x' }))]);
-    dead.add(1);
-    expect((await own(there, place)).earlier).toBeUndefined();
   });
 
   it('keep bytes, an empty body and large answers as they were', async () => {

@@ -8,7 +8,6 @@ const PLACE: CallPlace = {
   path: '/v1/agents',
   name: 'a',
   keepMs: 1_000,
-  isFirst: false,
 };
 
 describe('the place of a named call in the store', () => {
@@ -26,12 +25,13 @@ describe('the place of a named call in the store', () => {
     expect(keyOf({ ...PLACE, ...changes })).not.toEqual(keyOf(PLACE));
   });
 
-  it.each<Partial<CallPlace>>([{ keepMs: 2_000 }, { isFirst: true }])(
-    'is the same with %j',
-    (changes) => {
-      expect(keyOf({ ...PLACE, ...changes })).toEqual(keyOf(PLACE));
-    },
-  );
+  it('is the same however long its answer is kept', () => {
+    expect(keyOf({ ...PLACE, keepMs: 2_000 })).toEqual(keyOf(PLACE));
+  });
+
+  it('is below the name where calls alike share it', () => {
+    expect(keyOf({ ...PLACE, call: 'req_1' })).toEqual([...keyOf(PLACE), 'req_1']);
+  });
 
   it('tells apart what reads the same when it is joined', () => {
     const [one, other] = [

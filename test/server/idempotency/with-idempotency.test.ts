@@ -246,33 +246,6 @@ describe('a repeat of a call that is under way', () => {
   });
 });
 
-describe('a create of an official client, which numbers its attempts', () => {
-  const attempt = (number: string): Sent => ({ headers: { 'x-stainless-retry-count': number } });
-
-  it('is made once for the second attempt, and again for another first one', async () => {
-    await post(attempt('0'));
-    expect((await post(attempt('1'))).headers).toMatchObject({ 'x-number': '1' });
-    await post(attempt('0'));
-    expect(calls).toHaveLength(2);
-  });
-
-  it('is made anew a quarter of an hour later', async () => {
-    await post(attempt('0'));
-    clock.advance(15 * 60_000);
-    await post(attempt('1'));
-    expect(calls).toHaveLength(2);
-  });
-
-  it('is made each time outside the resources, and where the number is none', async () => {
-    await post(attempt('x'));
-    await post(attempt('1000'));
-    await serve('/v1/images/generations', 'chat');
-    await post(attempt('0'));
-    await post(attempt('1'));
-    expect(calls).toHaveLength(2);
-  });
-});
-
 describe('routes', () => {
   it('are left as they are where a name has no meaning', async () => {
     for (const path of [

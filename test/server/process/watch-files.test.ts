@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { watchFiles } from '../../../src/server/process/watch-files.ts';
 import { eventually } from '../../support/gateway.ts';
@@ -41,4 +41,50 @@ it('leaves a log beside the files alone', async () => {
   expect(changes).toBe(0);
   await writeFile(join(directory, 'more.yaml'), 'b');
   await eventually(() => changes === 1);
+});
+
+describe('files that take the place of the former ones', () => {
+  async function setUp() {
+    const directory = await directoryOfTest();
+    const prompts = join(directory, 'prompts');
+    await mkdir(prompts);
+    for (const file of ['gateway.yaml', 'prompts/p.txt'])
+      await writeFile(join(directory, file), 'a');
+    const state = { changes: 0 };
+    const onChange = (): void => void state.changes++;
+    const watching = watchFiles(['gateway.yaml'], { cwd: directory, clock: systemClock, onChange });
+    onTestFinished(() => watching.close());
+    const write = (file: string, text: string) => writeFile(join(directory, file), text);
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 400));
+    return { directory, state, watching, write, pause };
+  }
+
+  it('are watched, and the former ones no more', async () => {
+    const { state, watching, write, pause } = await setUp();
+    watching.follow(['gateway.yaml', 'prompts/p.txt']);
+    await write('prompts/p.txt', 'bb');
+    await eventually(() => state.changes === 1);
+    watching.follow(['prompts/p.txt']);
+    await write('gateway.yaml', 'bb');
+    await pause();
+    expect(state.changes).toBe(1);
+    await write('prompts/p.txt', 'ccc');
+    await eventually(() => state.changes === 2);
+  });
+
+  it('do not hide a change that was not told yet', async () => {
+    const { state, watching, write } = await setUp();
+    await write('gateway.yaml', 'bb');
+    watching.follow(['gateway.yaml', 'prompts/p.txt']);
+    await eventually(() => state.changes === 1);
+  });
+
+  it('are not followed where one of them cannot be watched', async () => {
+    const { directory, state, watching, write } = await setUp();
+    expect(() => watching.follow(['prompts/p.txt', join(directory, 'none', 'file')])).toThrow(
+      'ENOENT',
+    );
+    await write('gateway.yaml', 'bb');
+    await eventually(() => state.changes === 1);
+  });
 });

@@ -151,6 +151,16 @@ describe('the list of runs', () => {
     await expect(page(`page=${cursor}`, undefined, 'org_2')).rejects.toMatchObject({ status: 400 });
   });
 
+  it.each([
+    ['of another kind', 'abc'],
+    ['longer than any id', `drun_${'x'.repeat(4_000)}`],
+  ])('has no place %s', async (_, place) => {
+    const { next_page } = await page('limit=2');
+    const [mark] = Buffer.from(String(next_page), 'base64url').toString().split('.');
+    const forged = Buffer.from(`${mark}.${place}`).toString('base64url');
+    await expect(page(`limit=2&page=${forged}`)).rejects.toMatchObject({ status: 400 });
+  });
+
   it(verifies('runs.list.of-schedule', 'of one Schedule has its runs alone'), async () => {
     const own = expected(({ deploymentId }) => deploymentId === 'depl_b');
     expect(await idsOf('', 'depl_b')).toEqual(own);

@@ -159,6 +159,17 @@ describe('the list of deliveries', () => {
     const refusal = { code: 'invalid_request', param: 'page' };
     await expect(other.ask('list', { search: `?page=${next}` })).rejects.toMatchObject(refusal);
   });
+
+  it.each([
+    ['of another kind', 'abc'],
+    ['longer than any id', `msg_${'x'.repeat(4_000)}`],
+  ])('has no place %s', async (_, place) => {
+    const { next } = await page(5, '?limit=2');
+    const [mark] = Buffer.from(String(next), 'base64url').toString().split('.');
+    const forged = Buffer.from(`${mark}.${place}`).toString('base64url');
+    const refusal = { code: 'invalid_request', param: 'page' };
+    await expect(page(5, `?page=${forged}`)).rejects.toMatchObject(refusal);
+  });
 });
 
 describe('a delivery', () => {

@@ -21,6 +21,7 @@ import {
 import type { RpcId, RpcNotification, RpcRequest } from '../json-rpc.ts';
 import { createMessageStream } from '../message-stream.ts';
 import type { SentMessage } from '../service-runs.ts';
+import { findShown } from '../shown-session.ts';
 import { toPromptResult } from './acp-end.ts';
 import { asRpc, runAcpMethod } from './acp-methods.ts';
 import type { AcpMethodDeps } from './acp-methods.ts';
@@ -61,8 +62,7 @@ export function createAcpEntry(deps: AcpDeps): AcpEntry {
         const message = readMessage(value);
         if (message.type === 'request') return await answer(message, call, deps);
         if (message.type === 'notification') await take(message, call, deps);
-        if (message.type === 'response')
-          await takePermission(message, call.service.organization, deps.sessions);
+        if (message.type === 'response') await takePermission(message, call, deps.sessions);
         return { status: 202 };
       } catch (thrown) {
         if (thrown instanceof RpcError)
@@ -108,6 +108,7 @@ async function prompt(
 ): Promise<CallResult> {
   const sent = await asRpc(async () => {
     const { sessionId, prompt: blocks } = parseInput(promptParams, params);
+    await findShown(deps.sessions, call, sessionId);
     const message = { content: blocks.map(toPart), sessionId, unlessWaiting: true };
     return deps.runs.send(call.service, call.payer, message);
   });

@@ -7,13 +7,14 @@ import type { PostedCall } from '../entry-call.ts';
 import { methodNotFound, RPC, RpcError } from '../json-rpc.ts';
 import { serverInfo } from '../server-info.ts';
 import type { ServiceRuns } from '../service-runs.ts';
+import { findShown } from '../shown-session.ts';
 
 export interface AcpMethodDeps {
   readonly sessions: Sessions;
   readonly runs: ServiceRuns;
 }
 
-export type AcpCaller = Pick<PostedCall, 'service' | 'payer'>;
+export type AcpCaller = Pick<PostedCall, 'service' | 'payer' | 'seesAll'>;
 
 type Method = (params: unknown, caller: AcpCaller, deps: AcpMethodDeps) => unknown;
 
@@ -76,11 +77,12 @@ const cancelParams = z.object({ sessionId: z.string() });
 
 async function cancel(
   params: unknown,
-  { service }: AcpCaller,
+  caller: AcpCaller,
   { sessions }: AcpMethodDeps,
 ): Promise<object> {
   const { sessionId } = parseInput(cancelParams, params);
-  await sessions.send(service.organization, sessionId, [{ type: 'user.interrupt' }]);
+  await findShown(sessions, caller, sessionId);
+  await sessions.send(caller.service.organization, sessionId, [{ type: 'user.interrupt' }]);
   return {};
 }
 

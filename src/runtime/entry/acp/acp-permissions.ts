@@ -6,6 +6,8 @@ import { GatewayError } from '../../../core/errors.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import { toRequest } from '../json-rpc.ts';
 import type { RpcResponse } from '../json-rpc.ts';
+import { findShown } from '../shown-session.ts';
+import type { SessionReader } from '../shown-session.ts';
 
 /**
  * Names the methods that the caller can be asked by, separated by commas. A request stands among the
@@ -70,18 +72,20 @@ export class AcpPermissions {
 
 /**
  * Hands the answer to a request of `AcpPermissions` to its Session, on whichever process it arrives. One
- * that is no answer to a call that still waits changes nothing. Rejects with `StoreError`.
+ * that is no answer to a call that still waits, in a Session that is shown to the caller, changes nothing.
+ * Rejects with `StoreError`.
  */
 export async function takePermission(
   { id, result }: RpcResponse,
-  organization: string,
+  caller: SessionReader,
   sessions: Sessions,
 ): Promise<void> {
   const [sessionId, eventId] = typeof id === 'string' ? id.split('/') : [];
   if (sessionId === undefined || eventId === undefined) return;
   try {
+    await findShown(sessions, caller, sessionId);
     const events = [toInput(eventId, result)];
-    await sessions.send(organization, sessionId, { events, awaited: eventId });
+    await sessions.send(caller.service.organization, sessionId, { events, awaited: eventId });
   } catch (thrown) {
     // Somebody else was faster, or the Session is no more.
     if (!(thrown instanceof GatewayError)) throw thrown;

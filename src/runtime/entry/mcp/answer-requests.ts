@@ -88,9 +88,9 @@ interface Responding extends Pick<Answering, 'call' | 'deps' | 'transport'> {
 }
 
 function respond(request: RpcRequest, { channel, ...rest }: Responding) {
-  const { service, payer } = rest.call;
+  const { service, payer, seesAll } = rest.call;
   const work = (signal: AbortSignal): Promise<unknown> =>
-    runMethod({ request, service, payer, signal, channel }, rest.deps);
+    runMethod({ request, service, payer, seesAll, signal, channel }, rest.deps);
   return respondWith({ id: request.id, isSlow: isSlow(request), work }, rest);
 }
 

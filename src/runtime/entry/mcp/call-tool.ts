@@ -10,6 +10,8 @@ import { followTurn, isPlaced } from '../follow-turn.ts';
 import { inputOrContent, messageParts } from '../read-run.ts';
 import type { Service } from '../service-desk.ts';
 import type { SentMessage, ServiceMessage, ServiceRuns } from '../service-runs.ts';
+import { findShown } from '../shown-session.ts';
+import type { SessionReader } from '../shown-session.ts';
 import type { CallProgress } from './call-progress.ts';
 import { getSessionInput, sendMessageInput, toToolResult } from './mcp-tools.ts';
 
@@ -22,6 +24,7 @@ export interface ToolDeps {
 export interface ToolCall {
   readonly service: Service;
   readonly payer: PayingKey;
+  readonly seesAll: boolean;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Nobody waits any more. */
   readonly signal: AbortSignal;
@@ -49,6 +52,9 @@ export function mayWait(args: unknown): boolean {
 
 async function sendMessage(call: ToolCall, deps: ToolDeps): Promise<CallToolResult> {
   const { message, wait } = readMessage(call.arguments);
+  // The events of the turn are told, so it has to be one that the caller may read.
+  if (wait && message.sessionId !== undefined)
+    await findShown(deps.sessions, call, message.sessionId);
   const sent = await deps.runs.send(call.service, call.payer, message);
   if (wait) return waitForTurn(sent, call, deps);
   return toToolResult({ session_id: sent.sessionId, events: [sent.event] });
@@ -76,17 +82,15 @@ function readMessage({ content, ...args }: ToolCall['arguments']): {
 /**
  * A message that a call sent before.
  *
- * @throws GatewayError `not_found` for one that is not, or no more, of the organization
+ * @throws GatewayError `not_found` for one that is gone, or in a Session that is not shown to the caller
  */
 export async function findSent(
   sessions: Sessions,
-  {
-    organization,
-    sessionId,
-    messageId,
-  }: Record<'organization' | 'sessionId' | 'messageId', string>,
+  caller: SessionReader,
+  { sessionId, messageId }: Record<'sessionId' | 'messageId', string>,
 ): Promise<SentMessage> {
-  const { events } = await sessions.read(organization, sessionId, {
+  await findShown(sessions, caller, sessionId);
+  const { events } = await sessions.read(caller.service.organization, sessionId, {
     order: 'desc',
     limit: 1,
     matches: ({ id, type }) => id === messageId && type === 'user.message',
@@ -98,7 +102,7 @@ export async function findSent(
 /** The result of a call that waits: the events of the turn, the same on every process. */
 export async function waitForTurn(
   sent: SentMessage,
-  { service, signal, progress }: Omit<ToolCall, 'arguments' | 'payer'>,
+  { service, signal, progress }: Omit<ToolCall, 'arguments' | 'payer' | 'seesAll'>,
   { sessions, clock }: ToolDeps,
 ): Promise<CallToolResult> {
   const { sessionId, event } = sent;
@@ -135,12 +139,10 @@ export async function waitForTurn(
   }
 }
 
-async function getSession(
-  { service: { organization }, arguments: args }: ToolCall,
-  { sessions }: ToolDeps,
-): Promise<CallToolResult> {
-  const { session_id: id, after } = parseInput(getSessionInput, args);
-  const { status } = await sessions.get(organization, id);
+async function getSession(call: ToolCall, { sessions }: ToolDeps): Promise<CallToolResult> {
+  const { organization } = call.service;
+  const { session_id: id, after } = parseInput(getSessionInput, call.arguments);
+  const { status } = await findShown(sessions, call, id);
   const { events, next } = await sessions.read(organization, id, {
     after: await placeOf(sessions, { organization, id, after }),
     limit: MAX_EVENTS,

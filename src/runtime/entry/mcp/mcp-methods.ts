@@ -14,7 +14,7 @@ import { listTools, toToolFailure } from './mcp-tools.ts';
 import { negotiate } from './mcp-versions.ts';
 
 /** One request on its way. */
-export interface McpRequest extends Pick<ToolCall, 'service' | 'payer' | 'signal'> {
+export interface McpRequest extends Pick<ToolCall, 'service' | 'payer' | 'seesAll' | 'signal'> {
   readonly request: RpcRequest;
   readonly channel: McpChannel;
 }

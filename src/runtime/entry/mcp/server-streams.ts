@@ -125,11 +125,9 @@ async function resume(
   const { service, exchange } = call;
   const { clock, sessions } = deps;
   const { requestId, progressToken } = at;
-  const sent = await findSent(sessions, { ...at, organization: service.organization }).catch(
-    (thrown: unknown) => {
-      throw thrown instanceof GatewayError ? unknownEvent() : thrown;
-    },
-  );
+  const sent = await findSent(sessions, call, at).catch((thrown: unknown) => {
+    throw thrown instanceof GatewayError ? unknownEvent() : thrown;
+  });
   const caller = watchCaller(exchange, deps.active);
   const stream = createMessageStream('sse', { clock, caller });
   const way = toResumable(stream, transport);
