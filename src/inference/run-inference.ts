@@ -50,6 +50,12 @@ export interface InferenceDeps extends CallDeps, PlanDeps {
 }
 
 /**
+ * Most output tokens that are reserved for a call: no answer has more, whatever the client multiplies, and sums
+ * of them stay exact.
+ */
+const MAX_OUTPUT = 2 ** 31;
+
+/**
  * Takes one authenticated request from its bytes to an answer, or to the beginning of a stream
  * (design: One inference request, in order). Whatever happens, the record is settled exactly once.
  *
@@ -187,8 +193,8 @@ function begin(
   deps: InferenceDeps,
 ): Call {
   const { inputBound, imagesBound: images = 0, secondsBound: seconds = 0, body } = peek;
-  const outputBound =
-    peek.outputBound ?? (model.maxOutputTokens ?? deps.outputBound) * peek.choices;
+  const asksFor = peek.outputBound ?? (model.maxOutputTokens ?? deps.outputBound) * peek.choices;
+  const outputBound = Math.min(asksFor, MAX_OUTPUT);
   const usage = estimateUsage({ inputBytes: body.length, model }, 0);
   // The dearest route counts, for nobody knows yet which one answers.
   let bound = 0;

@@ -233,6 +233,35 @@ describe('runInference', () => {
     },
   );
 
+  it('reserves amounts that can be counted exactly, whatever a client multiplies', async () => {
+    const bench = inferenceBench();
+    const pricing = { input: 3_000, output: 15_000 };
+    const call = plainRequest([route('a', 0, { pricing })]);
+    const most = Number.MAX_SAFE_INTEGER;
+    const tokenCaps = { day: 10_000 };
+    const asking = (members: object) =>
+      runInference(
+        {
+          ...call,
+          principal: { ...call.principal, tokenCaps },
+          body: Buffer.from(JSON.stringify({ ...JSON.parse(chatBody('acme/fast')), ...members })),
+        },
+        bench.deps,
+      ).catch(() => undefined);
+    for (const members of [{ n: most, max_tokens: most }, { n: most }, { n: 2, max_tokens: 50 }])
+      void asking(members);
+    while (bench.starts.length < 3) await nextTurn();
+    const [first, second, third] = bench.starts.map(({ bound, tokens = 0 }) => ({ bound, tokens }));
+    for (const { bound, tokens } of [first!, second!]) {
+      // Dearer than what any key may spend that has a limit of some thousand dollars.
+      expect(bound).toBeGreaterThan(10_000 * 1e9);
+      expect(Number.isSafeInteger(100 * bound)).toBe(true);
+      expect(tokens).toBeGreaterThan(tokenCaps.day);
+      expect(Number.isSafeInteger(1_000 * tokens)).toBe(true);
+    }
+    expect(third!.tokens).toBeLessThan(1_000);
+  });
+
   it(
     verifies('chat.status.500-persistence', 'a stream is given up when its record is not durable'),
     async () => {

@@ -3,7 +3,7 @@ import type { CommitResult, Op, Store } from '../../store/store.ts';
 import { scopeName, spendKey } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import { putCounter } from '../spend/put-counter.ts';
-import { addSpend } from '../spend/spend.ts';
+import { addSpend, earlierOf, withoutPastWindows } from '../spend/spend.ts';
 import type { Spend, SpendRecord, Windows } from '../spend/spend.ts';
 
 const MAX_ATTEMPTS = 50;
@@ -29,10 +29,10 @@ export async function commitSpend(
       Array.from(scopes, async ([name, scope]): Promise<Op> => {
         const entry = await store.get<SpendRecord>(spendKey(scope));
         const record = structuredClone(entry?.value ?? {});
-        for (const { scope: one, windows, change } of changes) {
-          if (scopeName(one) === name) addSpend(record, windows, change);
-        }
-        return putCounter(scope, record, entry?.version);
+        const own = changes.filter(({ scope: one }) => scopeName(one) === name);
+        for (const { windows, change } of own) addSpend(record, windows, change);
+        const earliest = own.map(({ windows }) => windows).reduce(earlierOf);
+        return putCounter(scope, withoutPastWindows(record, earliest), entry?.version);
       }),
     );
     const result = await store.commit([...ops, ...counters]);

@@ -29,18 +29,26 @@ export interface Fence {
   succeeded(version: Version): void;
   /** The commit of the last `next` ended in an unknown state. */
   uncertain(plan: Plan): void;
-  /** Reads what the store has: the uncertain plan that was committed after all, and whether others took over. */
-  reconcile(): Promise<{
-    landed: Plan | undefined;
-    version: Version | undefined;
-    takenOver: boolean;
-  }>;
+  /** Reads what the store has. */
+  reconcile(): Promise<FenceFindings>;
+}
+
+export interface FenceFindings {
+  /** Uncertain plan that was committed after all. */
+  readonly landed: Plan | undefined;
+  readonly version: Version | undefined;
+  /** Others took over. */
+  readonly takenOver: boolean;
+  /** The store has lost commits that it confirmed, as behind a failover to a replica that was late. */
+  readonly isRolledBack: boolean;
 }
 
 export function createFence(store: Store, worker: string): Fence {
   const key = fenceKey(worker);
   let version: Version | undefined;
   let seq = 0;
+  /** Number of the last commit that is known to be in the store. */
+  let confirmed = 0;
   let stored = 0;
   let asked = 0;
   let attempts: { seq: number; plan: Plan }[] = [];
@@ -58,6 +66,7 @@ export function createFence(store: Store, worker: string): Fence {
     },
     succeeded(stamp) {
       version = stamp;
+      confirmed = seq;
       stored = asked;
       attempts = [];
     },
@@ -67,13 +76,16 @@ export function createFence(store: Store, worker: string): Fence {
     },
     async reconcile() {
       const entry = await store.get<FenceRow>(key);
-      const landed = attempts.find((attempt) => attempt.seq === entry?.value.seq)?.plan;
+      const found = entry?.value.seq ?? 0;
+      const landed = attempts.find((attempt) => attempt.seq === found)?.plan;
       const takenOver = entry ? entry.value.dead === true : version !== undefined;
+      const isRolledBack = found < confirmed;
       version = entry?.version;
-      seq = Math.max(seq, entry?.value.seq ?? 0);
+      confirmed = found;
+      seq = Math.max(seq, found);
       stored = Math.max(stored, entry?.value.folded ?? 0);
       if (landed) attempts = [];
-      return { landed, version, takenOver };
+      return { landed, version, takenOver, isRolledBack };
     },
   };
 }
@@ -115,7 +127,7 @@ export function createDeadFence(store: Store, worker: string): Fence {
       version = entry.version;
       seq = entry.value.seq;
       stored = Math.max(stored, entry.value.folded ?? 0);
-      return { landed: undefined, version, takenOver: false };
+      return { landed: undefined, version, takenOver: false, isRolledBack: false };
     },
   };
 }

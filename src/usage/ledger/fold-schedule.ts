@@ -44,12 +44,18 @@ export class FoldSchedule {
 
   /** Sees to what a commit left unfolded: within a second, or at once where that is asked or it is much. */
   plan(isAtOnce: boolean): void {
-    const { clock, state, onDue } = this.#options;
+    const { state } = this.#options;
     const { size } = state.unfolded;
     if (size === 0 && state.slices.size === 0) return;
     if (size > MAX_UNFOLDED || isAtOnce) this.#asked = true;
+    this.later();
+  }
+
+  /** Makes a fold due in a second. */
+  later(): void {
     if (this.#timer) return;
     this.#timer = true;
+    const { clock, state, onDue } = this.#options;
     clock.setTimeout(() => {
       this.#timer = false;
       this.#asked = true;

@@ -3,11 +3,15 @@ import type { Key, Store } from '../../store/store.ts';
 import { createFence } from './fence.ts';
 import type { Fence } from './fence.ts';
 import type { Job, LedgerCall } from './ledger-call.ts';
-import { openKey, requestKey, rosterKey, toScope } from './ledger-keys.ts';
+import { openKey, requestKey, rosterKey, SLICE, toScope } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { LedgerState, Plan } from './ledger-plan.ts';
+import { readRows } from './read-rows.ts';
 import type { ClaimWindow } from '../rates/claims.ts';
 import type { EndRow } from '../requests/request-row.ts';
+import { giveUp } from '../slices/give-up.ts';
+import { workerOf } from '../slices/slice-rows.ts';
+import type { SliceRow } from '../slices/slice-rows.ts';
 import { USAGE_BY } from '../sums/parts.ts';
 
 /** A number of takeovers that never was. */
@@ -35,6 +39,8 @@ export interface LedgerCommitterOptions {
   readonly onLanded: (call: LedgerCall) => void;
   /** Default: that of a worker that lives. */
   readonly fence?: Fence;
+  /** Receives the news that the store has lost what it confirmed. Default: nobody. */
+  readonly report?: (error: unknown) => void;
   /** Resolves when others have given up their slices, as far as they do. Default: nobody is asked. */
   readonly recall?: ((scopes: readonly Scope[]) => Promise<void>) | undefined;
 }
@@ -43,6 +49,8 @@ export interface LedgerCommitterOptions {
 export class LedgerCommitter {
   readonly #options: LedgerCommitterOptions;
   readonly #fence: Fence;
+  /** The store has lost commits, and this worker has yet to begin anew with what it holds. */
+  #isBehind = false;
 
   constructor(options: LedgerCommitterOptions) {
     this.#options = options;
@@ -91,21 +99,34 @@ export class LedgerCommitter {
 
   /** Finds out what became of the commits whose outcome is unknown. */
   async reconcile(): Promise<void> {
-    const { store, state, onLanded } = this.#options;
-    const { landed, version, takenOver } = await this.#fence.reconcile();
+    const { store, state, onLanded, report } = this.#options;
+    const { landed, version, takenOver, isRolledBack } = await this.#fence.reconcile();
     if (landed && version !== undefined) {
       landed.keep(version);
       // A caller whom the journal has answered waits for nothing here.
       for (const { type, call, number } of landed.jobs)
         if (type === 'begin' && number === 0 && !call.refusal) onLanded(call);
     }
-    if (!takenOver) return;
+    if (isRolledBack) report?.(new Error('the store has lost commits that it confirmed'));
+    this.#isBehind ||= isRolledBack;
+    if (!takenOver && !this.#isBehind) return;
     state.takeovers++;
     state.unfolded.renew();
     state.slices.drop();
+    if (this.#isBehind) await this.#startOver();
     // Its cleaner has struck it off, and nobody would clean up again if it died before its next beat.
     const key = rosterKey(state.worker);
     await store.commit([{ type: 'put', key, value: null }]);
+  }
+
+  /** Forgets what the store was known to hold: rows that were gone are back, and others are gone. */
+  async #startOver(): Promise<void> {
+    const { store, state } = this.#options;
+    state.counters.forgetAll();
+    state.sums.startOver();
+    for await (const entry of readRows<SliceRow>(store, SLICE))
+      if (workerOf(entry) === state.worker) await giveUp(store, entry);
+    this.#isBehind = false;
   }
 
   async #onConflict(key: Key, jobs: readonly Job[], windows: Iterable<ClaimWindow>): Promise<void> {

@@ -21,11 +21,10 @@ import type { Slices } from '../slices/slices.ts';
 import type { Payer } from '../spend/payer.ts';
 import type { PendingSpend } from '../spend/pending-spend.ts';
 import type { SpendCounters, SpendDraft } from '../spend/spend-counters.ts';
-import { windowsOfDay } from '../spend/spend.ts';
 import type { OpenRow } from './open-row.ts';
 import type { CallSums, CallSumsDraft } from '../sums/call-sums.ts';
 import { factsOf } from '../sums/totals.ts';
-import type { OwnRow, UnfoldedDraft, UnfoldedSpend } from './unfolded-spend.ts';
+import type { UnfoldedDraft, UnfoldedSpend } from './unfolded-spend.ts';
 
 /** State of the ledger of one worker between commits. */
 export interface LedgerState {
@@ -314,46 +313,10 @@ function refuse(call: LedgerCall, by: Payer | PendingClaim | undefined): void {
 function refuserOf(call: LedgerCall, spend: Pick<SpendDraft, 'exceeds'>): Payer | undefined {
   const { windows, start, payers } = call;
   return payers.find(({ scope, limits }) => {
+    const isOfTokens = scope.kind === 'tokens';
     // Tokens are refused from the cap on: what a call may use at most is known too roughly.
-    const bound = scope.kind === 'tokens' ? 1 : start.bound;
-    return limits && spend.exceeds(scope, limits, { windows, bound });
+    const bound = isOfTokens ? 1 : start.bound;
+    const held = isOfTokens ? start.tokens : bound;
+    return limits && spend.exceeds(scope, limits, { windows, bound, held });
   });
-}
-
-/**
- * Adds what this worker settled without a limit to the shared counters, stores what the calls cost so far
- * that are followed, and gives up slices that nobody uses.
- */
-export function planFold(
-  { counters, unfolded, followed, slices }: LedgerState,
-  rows: readonly OwnRow[],
-): Plan {
-  const spend = counters.draft();
-  const sliced = new SliceDraft(slices, spend);
-  const sent = followed.isDue ? followed.draft() : undefined;
-  for (const { scope, day, amount } of rows) {
-    spend.add(scope, windowsOfDay(day), { settled: amount, reserved: 0 });
-  }
-  sliced.settleIdle(slices.idle());
-  const places = slices.idleWindows().map((window) => window.draft({}));
-  const ops = [
-    ...unfolded.deletions(rows),
-    ...sliced.ops(),
-    ...spend.ops(),
-    ...(sent?.ops ?? []),
-    ...places.flatMap((each) => each.ops),
-  ];
-  return {
-    ops,
-    jobs: [],
-    isEmpty: ops.length === 0,
-    recalled: [],
-    keep(version) {
-      sent?.keep();
-      sliced.keep(version);
-      for (const each of places) each.keep(version);
-      spend.keep(version);
-      unfolded.folded(rows);
-    },
-  };
 }

@@ -37,6 +37,7 @@ export function createState({
     slices: new Slices({ clock, worker, isOn: slicing ?? (() => false) }),
     counters: createSpendCounters({
       store,
+      clock,
       isOwn: unfolded.isOwn,
       own: unfolded.own,
       pending,

@@ -48,8 +48,8 @@ export interface LedgerOptions {
   /** Keep prompts and answers in the records. Default false. */
   logContent?: boolean;
   /**
-   * Receives the errors that made the ledger fail, and those of records that no store would take.
-   * Default: nobody.
+   * Receives the errors that made the ledger fail, those of records that no store would take, and the news that
+   * the store has lost what it confirmed. Default: nobody.
    */
   report?: (error: unknown) => void;
   /** Receives the end of each call that was recorded although its caller was told otherwise. Default: nobody. */
@@ -130,7 +130,8 @@ export function createLedger(options: LedgerOptions): StoreLedger {
     },
     checkFunds: (principal) => {
       const at = clock.now();
-      return checkFunds(state.counters, principal, { at, windows: toWindows(at) });
+      const isAlone = journal?.isSole === true;
+      return checkFunds(state.counters, principal, { at, windows: toWindows(at), isAlone });
     },
     drain: () => writer.drain(),
     close() {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts';
-import { FoldSchedule, MAX_UNFOLDED } from './fold-schedule.ts';
+import { fold } from './fold.ts';
+import { FoldSchedule } from './fold-schedule.ts';
 import { JobQueue } from './job-queue.ts';
 import { JournalSchedule } from './journal-schedule.ts';
 import { limitedScopes } from '../spend/payer.ts';
@@ -9,7 +10,7 @@ import type { Batch, Deferred, Job, LedgerCall } from './ledger-call.ts';
 import type { Estimate } from './ledger.ts';
 import { isRefused, LedgerCommitter } from './ledger-committer.ts';
 import type { LedgerCommitterOptions } from './ledger-committer.ts';
-import { addPending, decideNow, planFold, planJobs, removePending } from './ledger-plan.ts';
+import { addPending, decideNow, planJobs, removePending } from './ledger-plan.ts';
 import type { PlannedWork } from './ledger-plan.ts';
 import { rejectBegins } from './reject-begins.ts';
 import { claimedAfter } from '../rates/claims.ts';
@@ -312,17 +313,16 @@ export class LedgerWriter {
   }
 
   async #fold(): Promise<void> {
-    const { state } = this.#options;
-    const { unfolded, slices } = state;
     this.#folds.begun();
-    await this.#committer.commit({
-      last: 0,
-      ending: () => [],
-      scopes: () => [...unfolded.take(MAX_UNFOLDED), ...slices.idle()].map(({ scope }) => scope),
-      windows: () => slices.idleWindows(),
-      plan: () => planFold(state, unfolded.take(MAX_UNFOLDED)),
-    });
-    this.#folds.plan(this.#drains.length > 0);
+    try {
+      const isMore = await fold(this.#committer, this.#options.state);
+      this.#folds.plan(isMore || this.#drains.length > 0);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      // All of it stays in rows that count as well; calls go on.
+      this.#options.report(error);
+      this.#folds.later();
+    }
   }
 
   /** Puts a batch back in two; false where it holds one thing alone. */

@@ -1,7 +1,7 @@
 import type { ProcessPlace } from '../../core/liveness.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import type { Entry, Key, Op, Store } from '../../store/store.ts';
+import type { Entry, Op, Store } from '../../store/store.ts';
 import { foldJournal } from '../journal/fold-journal.ts';
 import { closeCalls } from './close-calls.ts';
 import type { Closed, DeadWorker } from './close-calls.ts';
@@ -14,16 +14,14 @@ import {
   fenceKey,
   FLIGHT,
   leaseKey,
-  rateName,
   ROSTER,
   SENT,
   SLICE,
-  toScope,
   UNFOLDED,
 } from '../ledger/ledger-keys.ts';
 import type { Estimate } from '../ledger/ledger.ts';
 import { readRows } from '../ledger/read-rows.ts';
-import { HEAD_TTL_MS } from '../rates/rate-window.ts';
+import { giveUp } from '../slices/give-up.ts';
 import { workerOf } from '../slices/slice-rows.ts';
 import type { SliceRow } from '../slices/slice-rows.ts';
 import { toUnfoldedRow } from '../spend/spend-counters.ts';
@@ -83,7 +81,11 @@ export async function recoverOpen({
     await dropSent(lost);
   }
   for await (const entry of readRows<number[]>(store, UNFOLDED)) await foldRow(store, entry, dead);
-  for await (const entry of readRows<SliceRow>(store, SLICE)) await giveUp(store, entry, dead);
+  // Nothing of a slice is used any more once the calls of its worker are closed.
+  for await (const entry of readRows<SliceRow>(store, SLICE)) {
+    const fence = dead.get(workerOf(entry));
+    if (fence) await giveUp(store, entry, [fence]);
+  }
   for (const { key, version } of absent) {
     const fence = dead.get(String(key[1]));
     // One that woke is entered anew, and must be found when it dies.
@@ -162,38 +164,4 @@ async function foldRow(
     [fence, { type: 'delete', key: entry.key, ifVersion: entry.version }],
     [{ scope, windows: windowsOfDay(day), change }],
   );
-}
-
-/** Nothing of a slice is used any more once the calls of its worker are closed. */
-async function giveUp(
-  store: Store,
-  entry: Entry<SliceRow>,
-  dead: ReadonlyMap<string, Op>,
-): Promise<void> {
-  const fence = dead.get(workerOf(entry));
-  if (!fence) return;
-  const { key, value, version } = entry;
-  const [amount, day] = value;
-  const scope = toScope(key[1], key[2]);
-  const ops: Op[] = [fence, { type: 'delete', key, ifVersion: version }];
-  if (scope.kind === 'rate') return renewRate(store, rateName(scope), ops);
-  const change = { settled: 0, reserved: -amount };
-  await commitSpend(store, ops, [{ scope, windows: windowsOfDay(day), change }]);
-}
-
-/** Changes the head of a rate, so that everybody reads anew what is set aside. */
-async function renewRate(store: Store, name: Key, ops: readonly Op[]): Promise<void> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const head = await store.get<number>(name);
-    const condition = head ? { ifVersion: head.version } : { ifAbsent: true as const };
-    const put: Op = {
-      type: 'put',
-      key: name,
-      value: head?.value ?? 0,
-      ttlMs: HEAD_TTL_MS,
-      ...condition,
-    };
-    const result = await store.commit([...ops, put]);
-    if (result.ok || result.conflict[0] !== 'rpm') return;
-  }
 }

@@ -222,23 +222,18 @@ export class Slices {
 
   /** True where something lies in slices that nobody needs any more. */
   get isIdle(): boolean {
-    return this.#idle().length > 0;
+    return this.idle(1).length > 0;
   }
 
-  /** Slices of money with something that nobody needs any more. */
-  idle(): Slice[] {
-    return this.#idle().filter(({ window }) => window === undefined);
-  }
-
-  /** Windows of the rates with places that nobody needs any more. */
-  idleWindows(): ClaimWindow[] {
-    return this.#idle().flatMap(({ window }) => window ?? []);
-  }
-
-  #idle(): Slice[] {
-    return [...this.#slices.values()].filter(
-      (slice) => slice.amount > slice.used && !this.isUseful(slice),
-    );
+  /** Up to `limit` slices with something that nobody needs any more. */
+  idle(limit: number): Slice[] {
+    const found: Slice[] = [];
+    for (const slice of this.#slices.values()) {
+      if (slice.amount <= slice.used || this.isUseful(slice)) continue;
+      found.push(slice);
+      if (found.length === limit) break;
+    }
+    return found;
   }
 
   /** Sets nothing aside in a scope for a while: what is left there is needed elsewhere. */

@@ -1,12 +1,21 @@
 import { GatewayError } from '../../core/errors.ts';
 import { payersOf } from '../ledger/ledger-call.ts';
 import type { Principal } from '../principal.ts';
+import type { Payer } from './payer.ts';
 import type { SpendCounters } from './spend-counters.ts';
 import type { Windows } from './spend.ts';
 
+export interface FundsQuestion {
+  readonly at: number;
+  readonly windows: Windows;
+  /** Nobody but this process changes the counters. */
+  readonly isAlone: boolean;
+}
+
 /**
- * Refuses who has already spent a limit, from the counters as last seen: what was spent in a window
- * never shrinks, so a refusal is right, and the rest is decided exactly when the call begins.
+ * Refuses who has already spent a limit, from the counters as last seen. Others may have corrected a charge
+ * since, so where a refusal would follow they are read again, at most once a second; the rest is decided exactly
+ * when the call begins.
  *
  * @throws GatewayError `key_spending_limit`, `organization_spending_limit`, `key_rate_limited`,
  *   `persistence_failed`
@@ -14,7 +23,7 @@ import type { Windows } from './spend.ts';
 export function checkFunds(
   counters: SpendCounters,
   principal: Principal,
-  { at, windows }: { at: number; windows: Windows },
+  { at, windows, isAlone }: FundsQuestion,
 ): void | Promise<void> {
   const limited = payersOf(principal, { at, model: undefined }).filter(
     // The beginning of a call decides whether another model takes its place.
@@ -22,21 +31,37 @@ export function checkFunds(
   );
   if (limited.length === 0) return undefined;
 
-  const decide = (): boolean => {
-    let known = true;
-    for (const { scope, limits, refusal } of limited) {
-      const spent = limits && counters.isSpent(scope, limits, windows);
-      if (spent === true) throw new GatewayError(refusal);
-      known &&= spent !== undefined;
-    }
-    return known;
-  };
+  const found = findSpent(counters, limited, windows);
+  if (found === undefined) return undefined;
+  if (found === 'unknown') return loadAndDecide(counters, limited, windows);
+  const refreshed = isAlone ? undefined : counters.refresh(found.scope);
+  if (!refreshed) throw new GatewayError(found.refusal);
+  return refreshed.then(() => loadAndDecide(counters, limited, windows));
+}
 
-  if (decide()) return undefined;
-  return counters.load(limited.map(({ scope }) => scope)).then(
-    () => void decide(),
-    (cause: unknown) => {
-      throw new GatewayError('persistence_failed', { cause });
-    },
-  );
+async function loadAndDecide(
+  counters: SpendCounters,
+  limited: readonly Payer[],
+  windows: Windows,
+): Promise<void> {
+  await counters.load(limited.map(({ scope }) => scope)).catch((cause: unknown) => {
+    throw new GatewayError('persistence_failed', { cause });
+  });
+  const found = findSpent(counters, limited, windows);
+  if (found && found !== 'unknown') throw new GatewayError(found.refusal);
+}
+
+/** The first whose limit is spent as far as is known; `unknown` where others may have spent theirs. */
+function findSpent(
+  counters: SpendCounters,
+  limited: readonly Payer[],
+  windows: Windows,
+): Payer | 'unknown' | undefined {
+  let isKnown = true;
+  for (const payer of limited) {
+    const spent = payer.limits && counters.isSpent(payer.scope, payer.limits, windows);
+    if (spent === true) return payer;
+    isKnown &&= spent !== undefined;
+  }
+  return isKnown ? undefined : 'unknown';
 }

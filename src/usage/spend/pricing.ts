@@ -2,6 +2,8 @@ import type { Usage } from '../../core/usage.ts';
 import type { Pricing, TokenPrices } from '../usage.ts';
 
 const CHARS_PER_TOKEN = 4;
+/** Most that a call is taken to cost, in nano-dollars: about 70,000 dollars. Sums of many stay exact. */
+const MAX_BOUND = 2 ** 46;
 const NO_TIERS: NonNullable<Pricing['tiers']> = [];
 
 /** The price of what was used, in whole nano-dollars; rounded half up once, at the end. */
@@ -54,7 +56,8 @@ export interface CostBound {
 
 /**
  * The most that a call can cost, in whole nano-dollars: every token at the dearest class that it
- * could be billed as. Rounded up, so that {@link costOf} within the bounds never exceeds it.
+ * could be billed as. Rounded up, so that {@link costOf} within the bounds never exceeds it, up to
+ * {@link MAX_BOUND}.
  */
 export function boundOf({
   inputBound,
@@ -68,12 +71,12 @@ export function boundOf({
   for (const tier of pricing.tiers ?? NO_TIERS)
     if (inputBound > tier.above)
       tokens = Math.max(tokens, dearestTokens({ ...pricing, ...tier }, bounds));
-  return Math.ceil(
+  const cost =
     tokens +
-      images * (pricing.perImage ?? 0) +
-      seconds * (pricing.perSecond ?? 0) +
-      (pricing.perCall ?? 0),
-  );
+    images * (pricing.perImage ?? 0) +
+    seconds * (pricing.perSecond ?? 0) +
+    (pricing.perCall ?? 0);
+  return Math.min(Math.ceil(cost), MAX_BOUND);
 }
 
 function dearestTokens(

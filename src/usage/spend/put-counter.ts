@@ -1,7 +1,6 @@
 import type { Op, Version } from '../../store/store.ts';
 import { spendKey } from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
-import { withoutPastWindows } from './spend.ts';
 import type { SpendRecord } from './spend.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -17,7 +16,7 @@ export function putCounter(scope: Scope, record: SpendRecord, version: Version |
   return {
     type: 'put',
     key: spendKey(scope),
-    value: withoutPastWindows(record),
+    value: record,
     ...ttlOf(scope),
     ...(version === undefined ? { ifAbsent: true as const } : { ifVersion: version }),
   };

@@ -1,3 +1,4 @@
+import type { Clock } from '../../core/time/clock.ts';
 import type { Entry, Op, Store, Version } from '../../store/store.ts';
 import { scopeName, spendKey, toScope, unfoldedPrefix } from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
@@ -7,6 +8,7 @@ import type { PendingSpend } from './pending-spend.ts';
 import { putCounter } from './put-counter.ts';
 import {
   addSpend,
+  earlierOf,
   exceedsLimit,
   isSpent,
   leftOf,
@@ -19,6 +21,8 @@ import type { Spend, SpendCall, SpendOf, SpendRecord, Windows } from './spend.ts
 /** Scopes remembered between commits; more are read again. */
 const MAX_KNOWN = 10_000;
 const MAX_UNFOLDED = 10_000;
+/** Milliseconds after which a counter is worth another look. */
+const REFRESH_MS = 1_000;
 
 interface Counter {
   /** Undefined: the store has no record yet. */
@@ -30,6 +34,8 @@ interface Counter {
   readonly elsewhere: SpendRecord;
   /** Amount, reserved in the record, that other workers have set aside, when it was read. */
   readonly sliced: number;
+  /** Elapsed time at which it was last read, or was to be. */
+  askedAt: number;
 }
 
 /** Changes of one commit to the counters; nothing counts until `keep`. */
@@ -61,6 +67,8 @@ export interface SpendCounters {
    * that is not known.
    */
   exceeds(scope: Scope, limits: SpendLimits, call: SpendCall): boolean | undefined;
+  /** Reads one again, which stays known meanwhile; undefined: it was read within a second. Never rejects. */
+  refresh(scope: Scope): Promise<void> | undefined;
   /** Somebody else changed it: the next `load` reads it again. */
   forget(scope: Scope): void;
   forgetAll(): void;
@@ -71,6 +79,7 @@ export type OwnSpend = (scope: Scope) => Iterable<{ day: string; amount: number 
 
 interface SpendCountersOptions {
   readonly store: Store;
+  readonly clock: Pick<Clock, 'monotonic'>;
   /** This worker's own unfolded rows are counted from memory, by `own`. */
   readonly isOwn: (writer: string) => boolean;
   readonly own: OwnSpend;
@@ -113,6 +122,14 @@ export function createSpendCounters(options: SpendCountersOptions): SpendCounter
       await Promise.all(Array.from(missing, read));
     },
     draft: (own = options.own) => createDraft(known, own),
+    refresh(scope) {
+      const counter = known.get(scopeName(scope));
+      const now = options.clock.monotonic();
+      if (!counter || now - counter.askedAt < REFRESH_MS) return undefined;
+      // Whoever comes meanwhile is answered by what is known.
+      counter.askedAt = now;
+      return replace(known, scope, readCounter(options, scope));
+    },
     isSpent(scope, limits, windows) {
       const spent = nowOf(scope);
       return spent && isSpent(limits, windows, spent);
@@ -132,6 +149,18 @@ export function createSpendCounters(options: SpendCountersOptions): SpendCounter
   };
 }
 
+/** Enters what is read, unless somebody knows better meanwhile or it cannot be read. */
+async function replace(
+  known: Map<string, Counter>,
+  scope: Scope,
+  reading: Promise<Counter>,
+): Promise<void> {
+  const name = scopeName(scope);
+  const before = known.get(name);
+  const counter = await reading.catch(() => undefined);
+  if (counter && known.get(name) === before) known.set(name, counter);
+}
+
 function withPending(spent: SpendOf, pending: SpendRecord | undefined): SpendOf {
   if (!pending) return spent;
   return (window) => {
@@ -145,7 +174,8 @@ function withPending(spent: SpendOf, pending: SpendRecord | undefined): SpendOf 
  * so that a commit on what was read here fails.
  */
 async function readCounter(options: SpendCountersOptions, scope: Scope): Promise<Counter> {
-  const { store, isOwn, slicer } = options;
+  const { store, clock, isOwn, slicer } = options;
+  const askedAt = clock.monotonic();
   const entry = await store.get<SpendRecord>(spendKey(scope));
   const elsewhere: SpendRecord = {};
   for (const { day, writer, amount } of await listUnfolded(store, scope)) {
@@ -153,7 +183,7 @@ async function readCounter(options: SpendCountersOptions, scope: Scope): Promise
   }
   // Consistent with the counter's version, which every change of a slice changes.
   const sliced = slicer === undefined ? 0 : await slicedElsewhere(store, scope, slicer);
-  return { version: entry?.version, record: entry?.value ?? {}, elsewhere, sliced };
+  return { version: entry?.version, record: entry?.value ?? {}, elsewhere, sliced, askedAt };
 }
 
 function spendOf(
@@ -205,6 +235,8 @@ interface Touched {
   readonly counter: Counter;
   /** A copy of the record once it is changed. */
   record: SpendRecord | undefined;
+  /** The earliest windows that are changed. */
+  windows: Windows | undefined;
 }
 
 function createDraft(known: Map<string, Counter>, own: OwnSpend): SpendDraft {
@@ -215,7 +247,7 @@ function createDraft(known: Map<string, Counter>, own: OwnSpend): SpendDraft {
     if (found === undefined) {
       const counter = known.get(name);
       if (counter === undefined) throw new Error(`the spend counter ${scope.id} was not loaded`);
-      found = { scope, counter, record: undefined };
+      found = { scope, counter, record: undefined, windows: undefined };
       touched.set(name, found);
     }
     return found;
@@ -240,24 +272,30 @@ function createDraft(known: Map<string, Counter>, own: OwnSpend): SpendDraft {
     add(scope, windows, change) {
       const found = touch(scope);
       found.record ??= structuredClone(found.counter.record);
+      found.windows = found.windows ? earlierOf(found.windows, windows) : windows;
       addSpend(found.record, windows, change);
     },
     ops: () => Array.from(touched.values(), toOp),
     keep(version) {
       for (const [name, { counter, record }] of touched) {
         if (!record) continue;
-        const { elsewhere, sliced } = counter;
+        const { elsewhere, sliced, askedAt } = counter;
         // The news is late: others could have changed it.
         if (known.get(name) !== counter) known.delete(name);
-        else known.set(name, { version, record: withoutPastWindows(record), elsewhere, sliced });
+        else known.set(name, { version, record, elsewhere, sliced, askedAt });
       }
       if (known.size > MAX_KNOWN) known.clear();
     },
   };
 }
 
-function toOp({ scope, counter: { version }, record }: Touched): Op {
-  if (record) return putCounter(scope, record, version);
+function toOp(touched: Touched): Op {
+  const { scope, counter, record, windows } = touched;
+  const { version } = counter;
+  if (record && windows) {
+    touched.record = withoutPastWindows(record, windows);
+    return putCounter(scope, touched.record, version);
+  }
   const condition = version === undefined ? { ifAbsent: true as const } : { ifVersion: version };
   return { type: 'check', key: spendKey(scope), ...condition };
 }

@@ -20,6 +20,8 @@ export const DAY_MS = 86_400_000;
 const NOTHING: Spend = Object.freeze({ settled: 0, reserved: 0 });
 /** The running window and the one before, for calls that end after midnight. */
 const KEPT_WINDOWS = 2;
+/** Windows that seem to lie ahead, of a day and of a month. */
+const LATER_WINDOWS = 4;
 const DAY_LENGTH = '2026-11-21'.length;
 const MONTH_LENGTH = '2026-11'.length;
 
@@ -36,6 +38,11 @@ export function hasLimit(limits: SpendLimits | null): limits is SpendLimits {
     limits !== null &&
     (limits.lifetime !== undefined || limits.day !== undefined || limits.month !== undefined)
   );
+}
+
+/** The one that begins earlier; another clock may be far ahead. */
+export function earlierOf(one: Windows, other: Windows): Windows {
+  return other.day < one.day ? other : one;
 }
 
 /** Adds to all three windows, in place; negative amounts take back. */
@@ -59,11 +66,18 @@ export function isSpent(limits: SpendLimits, windows: Windows, spendOf: SpendOf)
   return someWindow(limits, windows, (window, limit) => spendOf(window).settled >= limit);
 }
 
-/** True when what is left of a limit, with all open calls at their bound, is less than the call's bound. */
-export function exceedsLimit(limits: SpendLimits, call: SpendCall, spendOf: SpendOf): boolean {
-  return someWindow(limits, call.windows, (window, limit) => {
+/**
+ * True when what is left of a limit, with all open calls at their bound, is less than the call's bound, or when
+ * the sum of reservations would be exact no more: it could not be taken back.
+ */
+export function exceedsLimit(
+  limits: SpendLimits,
+  { windows, bound, held = bound }: SpendCall,
+  spendOf: SpendOf,
+): boolean {
+  return someWindow(limits, windows, (window, limit) => {
     const { settled, reserved } = spendOf(window);
-    return settled + reserved + call.bound > limit;
+    return settled + reserved + bound > limit || !(reserved + held <= Number.MAX_SAFE_INTEGER);
   });
 }
 
@@ -72,7 +86,8 @@ export function leftOf(limits: SpendLimits, windows: Windows, spendOf: SpendOf):
   let least = Infinity;
   someWindow(limits, windows, (window, limit) => {
     const { settled, reserved } = spendOf(window);
-    least = Math.min(least, limit - settled - reserved);
+    // Without a limit it is what can be counted.
+    least = Math.min(least, Math.min(limit, Number.MAX_SAFE_INTEGER) - settled - reserved);
     return false;
   });
   return least;
@@ -82,6 +97,8 @@ export interface SpendCall {
   readonly windows: Windows;
   /** The most that it can cost. */
   readonly bound: number;
+  /** Amount that it reserves. Default: the bound. */
+  readonly held?: number | undefined;
 }
 
 function someWindow(
@@ -96,17 +113,24 @@ function someWindow(
   );
 }
 
-/** The record without windows that are over and that no open call holds anything in. */
-export function withoutPastWindows(record: SpendRecord): SpendRecord {
+/**
+ * The record without windows that are over and that no open call holds anything in, as of the windows that were
+ * written. Later ones stay, of which a clock that was wrong may have made some.
+ */
+export function withoutPastWindows(record: SpendRecord, { day, month }: Windows): SpendRecord {
   const names = Object.keys(record);
   if (names.length <= 1 + 2 * KEPT_WINDOWS) return record;
-  const newest = (length: number): string[] =>
-    names
-      .filter((name) => name.length === length)
-      .sort()
-      .slice(-KEPT_WINDOWS);
-  const kept = new Set(['life', ...newest(DAY_LENGTH), ...newest(MONTH_LENGTH)]);
+  const kept = new Set(['life', ...keptOf(names, day), ...keptOf(names, month)]);
   return Object.fromEntries(
     Object.entries(record).filter(([name, { reserved }]) => kept.has(name) || reserved !== 0),
   );
+}
+
+/** Names of the same length as the running one that stay: the one before it, it, and the next of those behind it. */
+function keptOf(names: readonly string[], running: string): string[] {
+  const all = names.filter(({ length }) => length === running.length).sort();
+  const place = all.findIndex((name) => name >= running);
+  if (place < 0) return all.slice(-1);
+  const before = KEPT_WINDOWS - 1;
+  return all.slice(Math.max(0, place - before), place + 1 + LATER_WINDOWS);
 }

@@ -103,6 +103,12 @@ export class CallSums {
     this.#partsWriter = this.#nextWriter();
   }
 
+  /** Takes nothing for stored any more. */
+  startOver(): void {
+    this.#facets.startOver();
+    this.renewParts();
+  }
+
   /** Keeps memory bounded, between two commits. */
   trim(): void {
     if (this.#parts.size > MAX_ROWS) this.renewParts();

@@ -49,6 +49,11 @@ export class FacetNames {
     };
   }
 
+  /** Stores each digest again. */
+  startOver(): void {
+    this.#stored.clear();
+  }
+
   #digestOf(text: string): string {
     const known = this.#digests.get(text);
     if (known !== undefined) return known;

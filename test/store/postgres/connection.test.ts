@@ -37,7 +37,21 @@ describe('the place of a PostgreSQL store', () => {
   it('is where functions find their tables', () => {
     expect(settingsOf(toPostgresPlace({ url: URL, schema: 'mine' }))).toMatchObject({
       connectionString: URL,
-      options: '-c search_path=mine -c client_min_messages=warning',
+      options:
+        '-c search_path=mine -c client_min_messages=warning -c default_transaction_isolation=read\\ committed',
+    });
+  });
+
+  it('has the options that its URL gives, behind which come its own', () => {
+    const settings = (query: string) => settingsOf(toPostgresPlace({ url: `${URL}?${query}` }));
+    const given = settings('sslmode=disable&options=-c%20work_mem%3D8MB&application_name=a%20b');
+    expect(given).toMatchObject({
+      connectionString: `${URL}?sslmode=disable&application_name=a+b`,
+      options: expect.stringMatching(/^-c work_mem=8MB -c search_path=gateway /),
+    });
+    expect(settings('options=-c+work_mem%3D8MB')).toMatchObject({ connectionString: URL });
+    expect(settings('sslmode=disable')).toMatchObject({
+      connectionString: `${URL}?sslmode=disable`,
     });
   });
 });

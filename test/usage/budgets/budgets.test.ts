@@ -159,6 +159,17 @@ describe('a budget', () => {
     expect(await spent(budget)).toEqual({ settled: 59, reserved: 0 });
   });
 
+  it('refuses what cannot be counted, also where it only warns', async () => {
+    const { ledger, start, spent } = setUp();
+    const budget = sampleBudget({ amount: 10, onExceed: 'warn' });
+    const who = principal({ budgets: [budget] });
+    const entries = [30, Number.MAX_SAFE_INTEGER ** 2].map((bound) =>
+      ledger.begin(start({ principal: who, bound })),
+    );
+    expect(await count(entries)).toEqual({ admitted: 1, organization_spending_limit: 1 });
+    expect(await spent(budget)).toEqual({ settled: 0, reserved: 30 });
+  });
+
   it('costs a call no more than its counter: one put and one check beside those of other limits', async () => {
     const { store, ledger, start } = setUp();
     const limits = { keySpend: { lifetime: 1_000 } };
@@ -281,6 +292,23 @@ describe('token caps of a key', () => {
       return Array.from({ length: 25 }, () => ledger.begin(start({ principal: who, tokens: 40 })));
     });
     expect(await count(entries)).toEqual({ admitted: 3, key_rate_limited: 47 });
+  });
+
+  it('refuse what cannot be counted, and stay exact', async () => {
+    const { clock, ledger, start, spentIn } = setUp();
+    const who = principal({ tokenCaps: { day: 10_000 } });
+    const beside = Array.from({ length: 9 }, () =>
+      ledger.begin(start({ principal: who, tokens: 1_000 })),
+    );
+    const huge = ledger.begin(
+      start({ principal: who, tokens: Number.MAX_SAFE_INTEGER * Number.MAX_SAFE_INTEGER }),
+    );
+    expect(await count([...beside, huge])).toEqual({ admitted: 9, key_rate_limited: 1 });
+    huge.settle(outcome({ status: 429, result: 'error', usage: NO_USAGE }));
+    for (const entry of beside) entry.settle(outcome(used));
+    for (const entry of beside) await entry.settled;
+    const today = { kind: 'tokens', id: `key_1/day-${Math.floor(clock.now() / DAY)}` } as const;
+    expect(await spentIn(today)).toEqual({ settled: 90, reserved: 0 });
   });
 
   it('refuse before the body is read, and count a call of a dead worker by its estimate', async () => {

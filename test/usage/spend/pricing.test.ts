@@ -88,6 +88,18 @@ describe('boundOf', () => {
     const pricing = { perImage: 10, perSecond: 100, perCall: 1 };
     expect(boundOf({ inputBound: 5, outputBound: 5, images: 2, seconds: 3, pricing })).toBe(321);
   });
+
+  it('stays an amount that sums of many are exact with, whatever is asked for', () => {
+    const huge = Number.MAX_SAFE_INTEGER ** 2;
+    const bound = boundOf({
+      inputBound: huge,
+      outputBound: huge,
+      images: huge,
+      pricing: { input: 1_000.5, output: 15_000, perImage: 40_000_000 },
+    });
+    expect(bound).toBeGreaterThan(70_000 * 1e9);
+    expect(Number.isSafeInteger(100 * bound)).toBe(true);
+  });
 });
 
 describe('estimateTokens', () => {

@@ -36,14 +36,33 @@ export function toPostgresPlace(given: Record<string, unknown>): PostgresPlace {
 }
 
 export function settingsOf({ url, schema }: PostgresPlace): pg.ClientConfig {
-  return {
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_MS,
+  const { connectionString, given } = withoutOptions(url);
+  const own = [
     // Functions name their tables without a schema.
-    options: `-c search_path=${schema} -c client_min_messages=warning`,
+    `search_path=${schema}`,
+    'client_min_messages=warning',
+    // Whoever waited for a lock has to see what was committed meanwhile, whatever the server's default.
+    'default_transaction_isolation=read\\ committed',
+  ].map((setting) => `-c ${setting}`);
+  return {
+    connectionString,
+    connectionTimeoutMillis: CONNECT_MS,
+    // The last one of a name counts.
+    options: [...given, ...own].join(' '),
     application_name: 'agent-gateway',
     keepAlive: true,
   };
+}
+
+/** Takes the `options` of a URL out of it: the driver would send them in place of ours. */
+function withoutOptions(url: string): { connectionString: string; given: string[] } {
+  const [address = url, ...query] = url.split('?');
+  const parameters = new URLSearchParams(query.join('?'));
+  const given = parameters.getAll('options');
+  if (given.length === 0) return { connectionString: url, given };
+  parameters.delete('options');
+  const rest = parameters.toString();
+  return { connectionString: rest === '' ? address : `${address}?${rest}`, given };
 }
 
 export function openPool(place: PostgresPlace): pg.Pool {

@@ -6,6 +6,7 @@ import { assertDurable } from './assert-durable.ts';
 import { connectTo, establish, namesOf, toRedisPlace, type Names } from './connection.ts';
 import { createExpiries } from './expiries.ts';
 import { expiryText } from './expiry-text.ts';
+import { connectToMaster } from './follow-master.ts';
 import { migrate, readMeta } from './migrations.ts';
 import { askNowAndThen, noticeSilence } from './notice-silence.ts';
 import type { SCRIPTS } from './scripts.ts';
@@ -28,9 +29,9 @@ type Scripted = Record<`${keyof typeof SCRIPTS}Buffer`, Call>;
 export async function openRedisStore(given: Record<string, unknown>, clock: Clock): Promise<Store> {
   const place = toRedisPlace(given);
   const names = namesOf(place);
-  const connection = connectTo(place);
   // Its own way to subscribe again ends the process when the connection is lost in the middle of it.
   const listener = connectTo(place, { commandTimeout: undefined, autoResubscribe: false });
+  const connection = connectToMaster(place, listener);
   const watchers = createWatchers();
   let warnings: string[];
   try {
