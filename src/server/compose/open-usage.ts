@@ -136,7 +136,7 @@ function openLimits(
       },
     }),
     logContent: config.log.content,
-    report: (error) => tellFailure(log, 'the ledger cannot write', { error }),
+    report: (error) => tellFailure(log, 'the ledger met a fault', { error }),
     onLanded: (start, outcome) => signals.listener?.ended(start, outcome),
   });
   const platformCap = (): number | null => config.limits.rpm;
