@@ -48,3 +48,24 @@ const ALLOWED: Readonly<Record<Role, ReadonlySet<Use>>> = {
 export function allows(role: Role | null | undefined, use: Use): boolean {
   return role === null || role === undefined || ALLOWED[role].has(use);
 }
+
+/** Rights of a key at one time, as they are stored. */
+export interface Rights {
+  /** Null: every scope but `admin`. */
+  readonly scopes: readonly string[] | null;
+  readonly role: Role | null;
+}
+
+/** True where one allows all that the other does. */
+export function covers(one: Rights, other: Rights): boolean {
+  const has = new Set(scopesOf(one));
+  const uses = Object.keys(USES) as Use[];
+  return (
+    scopesOf(other).every((scope) => has.has(scope)) &&
+    uses.every((use) => allows(one.role, use) || !allows(other.role, use))
+  );
+}
+
+function scopesOf({ scopes }: Rights): readonly string[] {
+  return scopes ?? SCOPES.filter((scope) => scope !== 'admin');
+}

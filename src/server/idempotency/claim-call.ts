@@ -1,3 +1,4 @@
+import type { Rights } from '../../core/access.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { ClientConnection } from '../../inference/types.ts';
 import { watchClient } from '../../surfaces/http-exchange.ts';
@@ -13,6 +14,7 @@ const LOOK_AGAIN_MS = 1_000;
 export interface Claiming {
   readonly place: CallPlace;
   readonly fingerprint: string;
+  readonly rights: Rights;
   readonly exchange: HttpExchange;
 }
 
@@ -66,9 +68,10 @@ export async function claimAgain(claiming: Claiming, deps: ClaimDeps): Promise<C
   }
 }
 
-const attemptOf = ({ place, fingerprint, exchange }: Claiming) => ({
+const attemptOf = ({ place, fingerprint, rights, exchange }: Claiming) => ({
   place,
   fingerprint,
+  rights,
   request: exchange.id,
 });
 

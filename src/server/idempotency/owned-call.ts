@@ -24,7 +24,7 @@ export interface OwnedCallOptions {
   readonly onEnd: () => void;
 }
 
-type Row = Omit<NameRow, 'fingerprint'>;
+type Row = Omit<NameRow, 'fingerprint' | 'rights'>;
 type ToOps = (version: Version, row: Row) => Op[] | Promise<Op[]>;
 
 /**
@@ -114,7 +114,8 @@ export class OwnedCall implements NamedCall {
 
   #put(row: Row, ifVersion: Version): Op {
     const { key, place } = this.#options;
-    const value: NameRow = { fingerprint: this.#options.row.fingerprint, ...row };
+    const { fingerprint, rights } = this.#options.row;
+    const value: NameRow = { fingerprint, ...(rights && { rights }), ...row };
     return { type: 'put', key, value, ttlMs: place.keepMs, ifVersion };
   }
 

@@ -1,3 +1,5 @@
+import { covers } from '../../core/access.ts';
+import type { Rights } from '../../core/access.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Sealer } from '../../core/seal.ts';
 import type { Store, Version } from '../../store/store.ts';
@@ -16,6 +18,8 @@ export type Claim =
   /** An answer was given that was too much to keep. */
   | { readonly type: 'forgotten' }
   | { readonly type: 'other-body' }
+  /** The key may do less than when the call was made. */
+  | { readonly type: 'fewer-rights' }
   | { readonly type: 'under-way' }
   /** Its process died after it may have acted outside the store. */
   | { readonly type: 'unknown'; readonly trace: CallTrace };
@@ -24,6 +28,8 @@ export type Claim =
 export interface Attempt {
   readonly place: CallPlace;
   readonly fingerprint: string;
+  /** Rights that the key has now. */
+  readonly rights: Rights;
   /** `req_…` */
   readonly request: string;
 }
@@ -85,8 +91,9 @@ class Records implements IdempotencyRecords {
     const found = await this.#deps.store.get<NameRow>(keyOf(attempt.place));
     if (!found) return undefined;
     const { value: row, version } = found;
-    const { owner, answer, trace, isUnknown } = row;
+    const { owner, answer, trace, isUnknown, rights } = row;
     if (row.fingerprint !== attempt.fingerprint) return { type: 'other-body' };
+    if (rights && !covers(attempt.rights, rights)) return { type: 'fewer-rights' };
     if (isUnknown && trace) return { type: 'unknown', trace };
     if (owner && !(await this.#isGone(owner))) return UNDER_WAY;
     const seen = { row, version };
@@ -126,9 +133,9 @@ class Records implements IdempotencyRecords {
   }
 
   async #take(attempt: Attempt, seen?: Seen, trace?: CallTrace): Promise<Claim> {
-    const { place, fingerprint, request } = attempt;
+    const { place, fingerprint, rights, request } = attempt;
     const owner: CallOwner = { ...this.#deps.workers.own, request };
-    const row = { fingerprint, owner, ...(trace && { trace }) };
+    const row = { fingerprint, rights, owner, ...(trace && { trace }) };
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
     const version = await this.#hold(attempt, { row, seen }, ended);
@@ -139,10 +146,10 @@ class Records implements IdempotencyRecords {
 
   /** Nobody makes the call any more. */
   async #takeOver(attempt: Attempt, seen: Seen): Promise<Claim> {
-    const { place, fingerprint } = attempt;
+    const { place, fingerprint, rights } = attempt;
     const { trace } = seen.row;
     if (!trace || trace.made !== undefined) return this.#take(attempt, seen, trace);
-    const value: NameRow = { fingerprint, trace, isUnknown: true };
+    const value: NameRow = { fingerprint, rights, trace, isUnknown: true };
     const ifVersion = seen.version;
     const done = await this.#deps.store.commit([
       { type: 'put', key: keyOf(place), value, ttlMs: place.keepMs, ifVersion },

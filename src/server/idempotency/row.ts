@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Rights } from '../../core/access.ts';
 import type { MadeThing } from '../../store/named-call.ts';
 import type { Key } from '../../store/store.ts';
 import type { CallWorker } from './workers.ts';
@@ -47,6 +48,8 @@ export interface KeptHead {
 /** A name as it is stored: under way while it has neither an answer nor an unknown outcome. */
 export interface NameRow {
   readonly fingerprint: string;
+  /** Rights of the key when the call was made; absent in rows of earlier versions. */
+  readonly rights?: Rights;
   /**
    * Attempt that makes the call, or that gives its answer to a client of {@link CallPlace.call}. Null:
    * nobody's, to be gone on with or given again. Absent where the call is over, and in rows of earlier

@@ -1,3 +1,4 @@
+import type { Rights } from '../../core/access.ts';
 import { GatewayError, toGatewayError } from '../../core/errors.ts';
 import type { CallResult } from '../../inference/types.ts';
 import { readKey } from '../../surfaces/carriers.ts';
@@ -88,7 +89,8 @@ function protect(handler: Handler, envelope: Envelope, deps: IdempotencyDeps): H
     const { request, fingerprint } = await readNamed(exchange, principal, deps);
     const { claim: claimCall, ...name } = named(fingerprint);
     const place = placeOf(principal, exchange, name);
-    const claimed = await claimCall({ place, fingerprint, exchange }, deps);
+    const rights = rightsOf(principal);
+    const claimed = await claimCall({ place, fingerprint, rights, exchange }, deps);
     const { claim } = claimed;
     const answer = async (): Promise<Reply | CallResult> => {
       if (claim.type === 'own') return make(handler, { claim, envelope, exchange, request });
@@ -163,6 +165,10 @@ function placeOf(
   name: Pick<CallPlace, 'name' | 'keepMs'>,
 ): CallPlace {
   return { organization: organizationId, key: keyId, path, ...name };
+}
+
+function rightsOf({ scopes, role = null }: Principal): Rights {
+  return { scopes: scopes && [...scopes].sort(), role };
 }
 
 interface Making {
@@ -250,6 +256,7 @@ function replay(claim: Exclude<Claim, OwnedCall>): Reply {
   }
   if (claim.type === 'unknown') throw unknownOutcome(claim.trace);
   if (claim.type === 'under-way') throw takenOver();
+  if (claim.type === 'fewer-rights') throw new GatewayError('insufficient_scope');
   const [type, message] = REFUSALS[claim.type];
   throw new GatewayError('conflict', { type, message, retry: false });
 }

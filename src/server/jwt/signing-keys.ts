@@ -71,8 +71,7 @@ export class SigningKeys {
     const { clock, read } = this.#deps;
     this.#triedAt = clock.monotonic();
     const uri = this.#issuer.jwks_uri ?? (await this.#discover());
-    const set = parseJsonObject(await read(uri));
-    this.#set = createLocalJWKSet(set as unknown as JSONWebKeySet);
+    this.#set = toKeySet(await read(uri), uri);
     this.#readAt = clock.monotonic();
   }
 
@@ -87,5 +86,16 @@ export class SigningKeys {
     if (found?.['issuer'] !== issuer || typeof uri !== 'string' || !/^https?:/.test(uri))
       throw new Error(`the OpenID configuration of ${issuer} is not its own`);
     return uri;
+  }
+}
+
+/** Throws what says nothing of a token: an issuer that answers with something else is a fault of its own. */
+function toKeySet(text: string, uri: string): JWTVerifyGetKey {
+  const set = parseJsonObject(text);
+  if (!Array.isArray(set?.['keys'])) throw new Error(`${uri} answered with no key set`);
+  try {
+    return createLocalJWKSet(set as unknown as JSONWebKeySet);
+  } catch (cause) {
+    throw new Error(`${uri} answered with no key set`, { cause });
   }
 }

@@ -190,6 +190,8 @@ function registerCandidates(
     name: 'gateway_candidate_state',
     help: '0 available, 1 probing, 2 cooled.',
     labelNames: ['model', 'provider', 'upstream_model'],
+    // Workers share cooldowns; one that knows more of a route counts.
+    aggregator: 'max',
     registers: [],
     collect() {
       this.reset();

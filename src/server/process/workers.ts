@@ -74,14 +74,18 @@ class WorkerCrew implements Workers {
   }
 
   async replace(settings: WorkerSettings): Promise<void> {
-    const [before, former] = [this.#settings, [...this.#serving]];
+    const [before, count, former] = [this.#settings, this.#count, [...this.#serving]];
     this.#settings = toSettingsMessage(settings);
     this.#count = settings.server.workers;
-    for (const worker of former) {
+    for (const [index, worker] of former.entries()) {
       if (this.#stopping) return;
-      if (this.#serving.size <= this.#count && !(await isListening(this.#spawn()))) {
+      // The first new one shows that they can serve before anybody goes.
+      const isNeeded = index === 0 || this.#serving.size <= this.#count;
+      if (isNeeded && !(await isListening(this.#spawn()))) {
         if (this.#stopping) return;
         this.#settings = before;
+        this.#count = count;
+        this.#fill();
         throw new Error('a new worker did not come to listen');
       }
       await this.#retire(worker);

@@ -1,3 +1,4 @@
+import type { Rights } from '../../../src/core/access.ts';
 import type { CallPlace } from '../../../src/server/idempotency/row.ts';
 
 /** Place of a named call whose answer is kept for so many milliseconds. */
@@ -8,3 +9,5 @@ export const placeOf = (keepMs: number): CallPlace => ({
   name: 'a',
   keepMs,
 });
+
+export const RIGHTS: Rights = { scopes: null, role: null };

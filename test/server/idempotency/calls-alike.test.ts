@@ -12,7 +12,7 @@ import { createWorkerLease } from '../../../src/usage/ledger/worker-lease.ts';
 import { createCallWorkers } from '../../../src/server/idempotency/workers.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
-import { placeOf } from './call-place.ts';
+import { placeOf, RIGHTS } from './call-place.ts';
 
 const KEEP = 900_000;
 const NAME = placeOf(KEEP);
@@ -60,13 +60,18 @@ describe('records of calls that are alike', () => {
 
   /** Makes a call, which is known from now on. */
   async function begin(call: string, records = here): Promise<OwnedCall> {
-    const claimed = await records.claim({ place: placeFor(call), fingerprint: 'f', request: call });
+    const claimed = await records.claim({
+      place: placeFor(call),
+      fingerprint: 'f',
+      rights: RIGHTS,
+      request: call,
+    });
     if (claimed.type !== 'own') throw new Error(claimed.type);
     return claimed;
   }
 
   const again = (call: string, request: string, records = there) =>
-    records.claimKnown({ place: placeFor(call), fingerprint: 'f', request });
+    records.claimKnown({ place: placeFor(call), fingerprint: 'f', rights: RIGHTS, request });
   /** Ends an attempt at a call, by its name and that of its request, in the process that made it. */
   const settle = ([call, request]: [string, string], wasTold: boolean, records = here) =>
     records.settle({ place: placeFor(call), request }, wasTold);

@@ -16,6 +16,7 @@ import { createWorkerLease } from '../../../src/usage/ledger/worker-lease.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
 import { verifies } from '../../requirements.ts';
+import { RIGHTS } from './call-place.ts';
 
 const DAY = 86_400_000;
 const LEASE = 15_000;
@@ -77,7 +78,7 @@ describe.each(['memory', 'lmdb'])('records of calls that name themselves, in %s'
   }
 
   function claim(records: IdempotencyRecords, place = PLACE, fingerprint = 'f'): Promise<Claim> {
-    return records.claim({ place, fingerprint, request: `req_${++requests}` });
+    return records.claim({ place, fingerprint, rights: RIGHTS, request: `req_${++requests}` });
   }
 
   /** Resolves when all that was begun before is written. */

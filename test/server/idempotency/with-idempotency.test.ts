@@ -9,6 +9,7 @@ import { createIdempotencyRecords } from '../../../src/server/idempotency/record
 import { withIdempotency } from '../../../src/server/idempotency/with-idempotency.ts';
 import { createCallWorkers } from '../../../src/server/idempotency/workers.ts';
 import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
+import type { Principal } from '../../../src/usage/principal.ts';
 import type { Handler, HttpExchange, Reply } from '../../../src/surfaces/http-exchange.ts';
 import { createWorkerLease } from '../../../src/usage/ledger/worker-lease.ts';
 import { bodySource } from '../../support/body-intake.ts';
@@ -28,6 +29,8 @@ interface Sent {
 
 let clock: FakeClock;
 let calls: string[];
+/** Rights of every key, as they are by now. */
+let rights: Pick<Principal, 'scopes' | 'role'>;
 /** What the handler does; by default it numbers its answers. */
 let act: (exchange: HttpExchange) => Promise<Reply>;
 let post: (sent?: Sent) => Promise<Reply>;
@@ -36,6 +39,7 @@ let post: (sent?: Sent) => Promise<Reply>;
 async function serve(path = '/v1/agents', envelope: Envelope = 'resource') {
   clock = createFakeClock();
   calls = [];
+  rights = { scopes: new Set(['agents', 'models']), role: null };
   act = async () => ({ status: 201, headers: { 'x-number': String(calls.length) } });
   const store = openMemoryStore(clock);
   const lease = createWorkerLease({ store, clock, worker: 'w1' });
@@ -57,7 +61,7 @@ async function serve(path = '/v1/agents', envelope: Envelope = 'resource') {
     records,
     carriers: ['bearer'],
     maxBodyBytes: 1_000,
-    lookup: (key) => (key === 'unknown' ? 'unknown' : principal({ keyId: key })),
+    lookup: (key) => (key === 'unknown' ? 'unknown' : principal({ keyId: key, ...rights })),
     rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
     concurrency: { enter: () => () => undefined },
   });
@@ -112,6 +116,18 @@ describe('a call that names itself', () => {
     await post(named('a', { path: '/v1/agents/agent_1' }));
     await post(named('a', { headers: { authorization: 'Bearer key_2' } }));
     expect(calls).toHaveLength(4);
+  });
+
+  it.each([
+    { scopes: new Set(['models']), role: null },
+    { scopes: new Set(['agents', 'models']), role: 'viewer' as const },
+  ])('is shown to no key that may do less by now: %j', async (fewer) => {
+    await post(named('once'));
+    rights = fewer;
+    await expect(post(named('once'))).rejects.toMatchObject({ status: 403 });
+    rights = { scopes: null, role: null };
+    expect(await post(named('once'))).toMatchObject({ status: 201 });
+    expect(calls.length).toBe(1);
   });
 
   it('is refused with another body', async () => {

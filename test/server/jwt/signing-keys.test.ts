@@ -63,6 +63,17 @@ describe('the public keys of an issuer', () => {
     expect(failures).toEqual([]);
   });
 
+  it.each(['<html>Maintenance</html>', '{}', '{"keys":{}}', '{"keys":[1]}'])(
+    'reject with a fault of the issuer where it answers with no key set: %s',
+    async (text) => {
+      const { documents, find } = setUp();
+      documents[JWKS_URI] = text;
+      const failure: unknown = await Promise.resolve(find('a')).catch((thrown: unknown) => thrown);
+      expect(failure).not.toBeInstanceOf(errors.JOSEError);
+      expect(String(failure)).toContain(`${JWKS_URI} answered with no key set`);
+    },
+  );
+
   it('are used without a further look for ten minutes', async () => {
     const { clock, reads, documents, find } = setUp();
     await find('a');

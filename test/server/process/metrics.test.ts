@@ -70,6 +70,21 @@ describe('metrics', () => {
     },
   );
 
+  it('are not added up over workers where they say a state', async () => {
+    const health = createHealth({ clock: createFakeClock() });
+    const down = fakeRoute('acme');
+    await createMetrics({
+      catalog: () => fakeCatalog(fakeModel('acme/fast', [down])),
+      health,
+      look: () => ({ used: 0, waiting: 0 }),
+    });
+    health.begin(down).fault('rate', 60_000);
+    const { AggregatorRegistry, register } = await import('prom-client');
+    const ofOne = await register.getMetricsAsJSON();
+    const text = await AggregatorRegistry.aggregate([ofOne, ofOne]).metrics();
+    expect(text).toMatch(/^gateway_candidate_state\{model="acme\/fast".*\} 2$/m);
+  });
+
   it('says which address cannot be had', async () => {
     listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, { ofWorkers: false });
     const port = Number(new URL(listener.url).port);
