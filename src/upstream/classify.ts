@@ -20,9 +20,6 @@ const PASSING: ReadonlySet<number> = new Set([408, 409, 421, 425, 429]);
 /** Statuses of a credential that is unknown, unpaid or not permitted, at a proxy on the way (407), too. */
 const CREDENTIAL: ReadonlySet<number> = new Set([401, 402, 403, 407]);
 
-/** Statuses of a model that is unknown, or not this account's to use. */
-const NAMES_MODEL: ReadonlySet<number> = new Set([400, 403, 404]);
-
 /** Most characters that are read of an error body. */
 const READ_CHARS = 4096;
 
@@ -36,8 +33,11 @@ const BAD_KEY =
 const UNKNOWN_MODEL =
   /model_(not_found|decommissioned)|\bmodels?\b[^\n]{0,80}?\b(not exist|not found|no longer available)|(unknown|no such) model|not_found_error[^\n]{0,40}\bmodel\b/i;
 
+/** Model that is not this account's to use, in the words of a 403 that speaks of nothing else. */
+const CLOSED_MODEL = /model_not_found|not have access to (the )?model/i;
+
 /** 403 that speaks of what the client sent or named, and nothing of our credential. */
-const OF_REQUEST = /moderation|\bflagged\b|access the file\b|cached ?content/i;
+const OF_REQUEST = /moderation|input was flagged|access the file\b|cached ?content/i;
 
 /**
  * Says what to do about an HTTP error of a provider (design: inference, step 5).
@@ -61,10 +61,11 @@ export function classifyStatus(status: number, body: string, rule: StatusRule = 
 function usualVerdict(status: number, body: string): Verdict {
   if (status >= 500 || status < 400) return next(`status_${status}`);
   if (BILLING.test(body)) return next('billing', true);
-  if (NAMES_MODEL.has(status) && UNKNOWN_MODEL.test(body)) return next('unknown_model');
+  if (status === 403 && CLOSED_MODEL.test(body)) return next('unknown_model');
   if (status === 403 && OF_REQUEST.test(body)) return next('status_403');
   if (CREDENTIAL.has(status) || BAD_KEY.test(body)) return next('credential', true);
   if (PASSING.has(status)) return next(`status_${status}`);
+  if ((status === 404 || status === 400) && UNKNOWN_MODEL.test(body)) return next('unknown_model');
   if ((status === 404 || status === 405) && !/^\s*[{[]/.test(body)) return next('wrong_address');
   return { class: 'fatal', cool: false, reason: `status_${status}` };
 }

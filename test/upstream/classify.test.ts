@@ -16,6 +16,14 @@ describe('classifyStatus', () => {
     },
   );
 
+  it.each([
+    "Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform/publishers/google/models/gemini-2.5-flash' (or it may not exist).",
+    'Your account has been flagged',
+  ])('a 403 about the account cools it: %s', (message) => {
+    const body = JSON.stringify({ error: { message } });
+    expect(classifyStatus(403, body)).toMatchObject({ cool: true, reason: 'credential' });
+  });
+
   it.each([401, 402, 403, 407])('%i goes to the next candidate and cools the account', (status) => {
     expect(classifyStatus(status, '{"error":{"message":"no"}}')).toEqual({
       class: 'next-candidate',

@@ -14,6 +14,19 @@ const BOUNDS: ReadonlySet<string> = new Set([
   'minProperties',
   'maxProperties',
 ]);
+/** Formats that can be enforced. */
+const FORMATS: ReadonlySet<unknown> = new Set([
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'uuid',
+]);
 /** Most elements that a list can be bound to have at least. */
 const MAX_MIN_ITEMS = 1;
 /** Keywords that hold schemas by name. */
@@ -39,7 +52,8 @@ export function closeSchema(schema: unknown, onLoss: () => void): unknown {
     else closed[name] = NESTED.has(name) ? closeSchema(value, onLoss) : value;
   }
   if (isOfObjects(schema)) {
-    if ((schema['additionalProperties'] ?? false) !== false) onLoss();
+    const { properties, additionalProperties: further = !hasMembers(properties) } = schema;
+    if (further !== false) onLoss();
     closed['additionalProperties'] = false;
   }
   if (bounds.length === 0) return closed;
@@ -58,7 +72,13 @@ function closeEach(schemas: Record<string, unknown>, onLoss: () => void): Record
 }
 
 function isBound(name: string, value: unknown): boolean {
+  if (name === 'format') return !FORMATS.has(value);
   return BOUNDS.has(name) || (name === 'minItems' && Number(value) > MAX_MIN_ITEMS);
+}
+
+/** An object of which nothing is said can hold anything. */
+function hasMembers(properties: unknown): boolean {
+  return isJsonObject(properties) && Object.keys(properties).length > 0;
 }
 
 function isOfObjects({ type, properties }: Record<string, unknown>): boolean {

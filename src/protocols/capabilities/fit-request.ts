@@ -12,7 +12,7 @@ import { withoutForeign } from './fit-foreign.ts';
 import { fitSettings } from './fit-settings.ts';
 import { fitToolIds } from './fit-tool-ids.ts';
 import { fitTurns } from './fit-turns.ts';
-import { isReasoning, planReasoning } from './plan-reasoning.ts';
+import { isReasoning, planReasoning, withoutReasoning } from './plan-reasoning.ts';
 import type { ReasoningPlan } from './plan-reasoning.ts';
 import { planSampling } from './plan-sampling.ts';
 
@@ -53,7 +53,9 @@ export function* fitRequest(
     else lost.push(path);
   });
   const { turns: said, tools } = takes.custom_tools ? own : yield* fitCustomTools(own, losses);
-  const turns = yield* fitTurns(said, takes);
+  const isStopped = reasoning.state === 'off' && !takes.budget_after_calls;
+  const told = isStopped ? yield* withoutReasoning(said, losses) : said;
+  const turns = yield* fitTurns(told, takes);
   const read = yield* fitDocuments(turns, takes.document_types);
   const called = yield* fitCalls(read, { protocol, takes }, losses);
   const fitting = yield* fitToolIds(called, takes.tool_id_length);

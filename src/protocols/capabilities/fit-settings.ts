@@ -56,8 +56,8 @@ function setOrOmit<Name extends 'output' | 'stop'>(
 function fitStrict(tool: Tool, losses: Set<Feature>): Tool {
   if (tool.type !== 'function' || tool.strict !== true) return tool;
   let isWhole = true;
-  closeSchema(tool.parameters, () => (isWhole = false));
-  if (isWhole) return tool;
+  const parameters = closeSchema(tool.parameters, () => (isWhole = false));
+  if (isWhole) return { ...tool, parameters };
   losses.add('strict_tools');
   return { ...tool, strict: false };
 }

@@ -9,9 +9,12 @@ const BETWEEN = '\n\n';
 
 /** The conversation as a model takes it: no turn is empty, and there is one of the user. */
 export function* fitTurns(turns: readonly Turn[], takes: Capabilities): Steps<readonly Turn[]> {
-  const said = yield* collectSteps(turns, (turn) => {
+  const said = yield* collectSteps(turns, (turn, at) => {
     const kept = withoutEmptyTexts(turn, takes);
-    return kept.parts.length > 0 ? [kept] : [];
+    if (kept.parts.length > 0) return [kept];
+    // What the user leaves unsaid asks for an answer all the same.
+    const isLast = at === turns.length - 1 && turns[at - 1]?.role === 'assistant';
+    return isLast && turn.role === 'user' ? [NOTHING] : [];
   });
   const joined = takes.consecutive_assistant_turns ? said : yield* joinAssistants(said);
   const first = joined.findIndex((turn) => !isSystem(turn));
@@ -31,10 +34,15 @@ function toUser(turns: readonly Turn[]): Turn {
 }
 
 function withoutEmptyTexts(turn: Turn, { blank_texts }: Capabilities): Turn {
-  const parts = turn.parts.filter(
-    (part) => part.type !== 'text' || (blank_texts ? part.text : part.text.trim()) !== '',
-  );
-  return parts.length === turn.parts.length ? turn : { ...turn, parts };
+  const isSaid = (part: Part): boolean =>
+    part.type !== 'text' || (blank_texts ? part.text : part.text.trim()) !== '';
+  const { parts } = turn;
+  const kept = parts.filter(isSaid).map((part) => {
+    if (part.type !== 'tool_result' || part.content.every(isSaid)) return part;
+    return { ...part, content: part.content.filter(isSaid) };
+  });
+  const isSame = kept.length === parts.length && kept.every((part, at) => part === parts[at]);
+  return isSame ? turn : { ...turn, parts: kept };
 }
 
 interface JoinedTurn extends Turn {

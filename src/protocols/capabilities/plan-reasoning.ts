@@ -1,4 +1,7 @@
+import { collectSteps } from '../../core/turns/in-turns.ts';
+import type { Steps } from '../../core/turns/in-turns.ts';
 import type { CanonicalRequest, Part, ReasoningRequest, Turn } from '../canonical/canonical.ts';
+import type { Feature } from '../features.ts';
 import type { Protocol } from '../registry.ts';
 import type { Capabilities } from './capabilities.ts';
 import { budgetOfEffort, effortOfBudget, isEffort, nearestEffort } from './efforts.ts';
@@ -69,13 +72,36 @@ export function isReasoning({ state }: ReasoningPlan, takes: Capabilities): bool
   return state === 'on' || !takes.thinking_off;
 }
 
-/** True where results answer calls before which no reasoning of the provider's own stands. */
+/**
+ * True where a loop of calls goes on that began without reasoning of the provider's own. Its later steps
+ * need none: the whole loop is one turn of the model.
+ */
 function isWithinUnreasoned(turns: readonly Turn[], protocol: Protocol): boolean {
-  const at = turns.findLastIndex(({ role }) => role === 'assistant');
-  const parts = turns[at]?.parts ?? [];
-  const isAnswered = turns.slice(at + 1).some(({ role }) => role === 'tool');
-  if (!isAnswered || !parts.some(({ type }) => type === 'tool_call')) return false;
+  const loop = turns.slice(loopStart(turns));
+  if (!loop.some(({ role }) => role === 'tool')) return false;
+  const parts = loop.find(({ role }) => role === 'assistant')?.parts ?? [];
   return parts.find((part) => !isForeignReasoning(part, protocol))?.type !== 'reasoning';
+}
+
+/** Place of the turn that begins the last loop of calls; what the user says beside results ends none. */
+export function loopStart(turns: readonly Turn[]): number {
+  const isAsking = ({ role }: Turn, at: number): boolean =>
+    role === 'user' && turns[at - 1]?.role !== 'tool';
+  return turns.findLastIndex(isAsking) + 1;
+}
+
+/** Turns without the reasoning of the last loop of calls, which goes on without any. */
+export function* withoutReasoning(
+  turns: readonly Turn[],
+  losses: Set<Feature>,
+): Steps<readonly Turn[]> {
+  const start = loopStart(turns);
+  return yield* collectSteps(turns, (turn, at) => {
+    const parts = at < start ? turn.parts : turn.parts.filter(({ type }) => type !== 'reasoning');
+    if (parts.length === turn.parts.length) return [turn];
+    losses.add('reasoning_signatures');
+    return [{ ...turn, parts }];
+  });
 }
 
 function isForeignReasoning(part: Part, protocol: Protocol): boolean {

@@ -251,7 +251,7 @@ export const RULES: readonly Rule[] = [
   {
     vendor: 'anthropic',
     protocols: ['messages'],
-    models: ['claude-opus-#'],
+    models: ['claude-opus-#', 'claude-sonnet-#'],
     from: '5.5',
     takes: { thinking_off: false, forced_tool: false },
     source: 'https://platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5',

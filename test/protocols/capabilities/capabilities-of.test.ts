@@ -197,6 +197,8 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
     protocol: 'messages',
     cases: [
       ['claude-opus-5-5', { thinking: 'adaptive', thinking_off: false, forced_tool: false }],
+      ['claude-sonnet-5-5', { thinking_off: false, forced_tool: false }],
+      ['claude-haiku-5-5', { thinking_off: true, forced_tool: true }],
       ['anthropic/claude-fable-5.1', { thinking_off: false, forced_tool: false }],
     ],
   },

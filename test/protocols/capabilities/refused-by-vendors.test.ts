@@ -184,23 +184,54 @@ describe('thinking within a budget', () => {
   });
 
   it('goes on behind its own thinking, behind an answer, and without a budget', () => {
-    const own = claude('claude-sonnet-4-5', {
-      ...asked,
-      turns: turns(signed('messages'), call('a')),
-    });
-    expect([own.body.thinking.type, own.losses]).toEqual(['enabled', []]);
+    const own = { ...asked, turns: turns(signed('messages'), call('a')) };
+    const first = claude('claude-sonnet-4-5', own);
+    expect([first.body.thinking.type, first.losses]).toEqual(['enabled', []]);
     const over = [...turns(call('a')), { role: 'assistant', parts: said('ok') } as const, HI];
     expect(claude('claude-sonnet-4-5', { ...asked, turns: over }).body.thinking.type).toBe(
       'enabled',
     );
+    const later = [...own.turns, { role: 'assistant', parts: [call('b')] } as const];
+    const steps = [...later, result('b', said('2'))];
+    const second = claude('claude-sonnet-4-5', { ...asked, turns: steps });
+    expect([second.body.thinking.type, second.losses]).toEqual(['enabled', []]);
     const adaptive = claude('claude-opus-4-8', { ...asked, turns: turns(call('a')) });
     expect(adaptive.body.thinking).toEqual({ type: 'adaptive' });
   });
 });
 
+describe('thinking that is switched off', () => {
+  const reasoning = { effort: 'none' };
+  const thinks = (body: { messages: object[] }) => JSON.stringify(body).includes('"thinking":"hm"');
+  const looped: Turn[] = [
+    HI,
+    { role: 'assistant', parts: [signed('messages'), call('a')] },
+    result('a', said('1')),
+  ];
+
+  it('takes that of the loop along, also where the user speaks beside a result, named', () => {
+    for (const turns of [looped, [...looped, HI]]) {
+      const { body, losses } = claude('claude-sonnet-4-5', { reasoning, turns });
+      expect([body.thinking, thinks(body)]).toEqual([{ type: 'disabled' }, false]);
+      expect(losses).toEqual(['reasoning_signatures']);
+    }
+  });
+
+  it('leaves that of earlier answers, which are over', () => {
+    const turns = [...looped, { role: 'assistant', parts: said('ok') } as const, HI];
+    const { body, losses } = claude('claude-sonnet-4-5', { reasoning, turns });
+    expect([thinks(body), losses]).toEqual([true, []]);
+  });
+});
+
 describe('Claude that always thinks', () => {
   it('is not told to stop, and thinks the least', () => {
-    for (const model of ['claude-fable-5', 'claude-mythos-5', 'claude-opus-5-5']) {
+    for (const model of [
+      'claude-fable-5',
+      'claude-mythos-5',
+      'claude-opus-5-5',
+      'claude-sonnet-5-5',
+    ]) {
       const { body, losses } = claude(model, { reasoning: { effort: 'none' } });
       expect([body.thinking, body.output_config]).toEqual([
         { type: 'adaptive' },
@@ -215,7 +246,7 @@ describe('Claude that always thinks', () => {
   it('is free to call a tool where one cannot be forced, named', () => {
     for (const toolChoice of ['required', { name: 'f' }] as const) {
       const asked = { tools: [TOOL], toolChoice, reasoning: { effort: 'low' } };
-      const { body, losses } = claude('claude-opus-5-5', asked);
+      const { body, losses } = claude('claude-sonnet-5-5', asked);
       expect([body.tool_choice, body.thinking]).toEqual([{ type: 'auto' }, { type: 'adaptive' }]);
       expect(losses).toEqual(['tool_choice']);
       const forced = claude('claude-fable-5', { tools: [TOOL], toolChoice });
@@ -269,6 +300,16 @@ describe('schemas of answers of Claude', () => {
     const open = claude('claude-sonnet-4-5', output({ ...closed, additionalProperties: true }));
     expect(open.body.output_config.format.schema).toEqual(closed);
     expect(open.losses).toEqual(['schema_bounds']);
+    const anything = { ...closed, properties: { m: { type: 'object' } } };
+    expect(claude('claude-sonnet-4-5', output(anything)).losses).toEqual(['schema_bounds']);
+    const formats = {
+      properties: { d: { type: 'string', format: 'date' }, n: { format: 'int64' } },
+    };
+    const { body } = claude('claude-sonnet-4-5', output(formats));
+    expect(body.output_config.format.schema.properties).toEqual({
+      d: { type: 'string', format: 'date' },
+      n: { description: '(format: "int64")' },
+    });
     const elsewhere = write('responses', 'gpt-5', output({ type: 'integer', minimum: 1 }));
     expect(elsewhere.body.text.format.schema).toEqual({ type: 'integer', minimum: 1 });
   });
@@ -279,9 +320,12 @@ describe('schemas of answers of Claude', () => {
     const { body, losses } = claude('claude-sonnet-4-5', { tools });
     expect(body.tools[0]).toMatchObject({ strict: false, input_schema: parameters });
     expect(losses).toEqual(['strict_tools']);
-    const plain = { ...parameters, properties: {}, additionalProperties: false };
+    const plain = { type: 'object', properties: { n: { type: 'integer' } } };
     const kept = claude('claude-sonnet-4-5', { tools: [{ ...tools[0]!, parameters: plain }] });
-    expect([kept.body.tools[0].strict, kept.losses]).toEqual([true, []]);
+    expect([kept.body.tools[0], kept.losses]).toEqual([
+      { name: 'f', strict: true, input_schema: { ...plain, additionalProperties: false } },
+      [],
+    ]);
   });
 });
 
@@ -300,6 +344,16 @@ describe('white space', () => {
     ]);
     expect([body.stop_sequences, losses]).toEqual([['END'], ['stop_sequences']]);
     expect(claude('claude-opus-4-5', { stop: ['\n'] }).body).not.toHaveProperty('stop_sequences');
+    const silent: Turn[] = [
+      HI,
+      { role: 'assistant', parts: said('yo') },
+      { role: 'user', parts: said(' ') },
+    ];
+    const asked = claude('claude-opus-4-5', { turns: silent }).body.messages;
+    expect(asked.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant', 'user']);
+    const mixed = [...turns.slice(0, 3), result('a', [...said('x'), ...said(' \n')])];
+    const sent = claude('claude-opus-4-5', { turns: mixed }).body.messages.at(-1);
+    expect(sent.content[0].content).toBe('x');
     const chat = write('chat', 'gpt-4o', { turns, stop: ['\n'] });
     expect([chat.body.stop, chat.body.messages[0].content]).toEqual([['\n'], ' ']);
   });

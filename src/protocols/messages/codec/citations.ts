@@ -28,7 +28,8 @@ export function toCitation({ url, title, start, end, quote }: Citation): Members
   return {
     type: 'web_search_result_location',
     url,
-    title: title ?? null,
+    // Some clients want a text, which others than Anthropic do not always have.
+    title: title ?? url,
     cited_text: quote ?? '',
     encrypted_index: isPlaced ? `offsets:${start ?? ''}-${end ?? ''}` : '',
   };

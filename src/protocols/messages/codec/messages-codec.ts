@@ -11,7 +11,7 @@ import { createMessagesEncoder } from './stream-encoder.ts';
 export const messagesCodec: CanonicalCodec = {
   id: 'messages',
   features: MESSAGES_FEATURES,
-  unshown: new Set(['audio']),
+  unshown: new Set(['audio', 'image', 'document']),
   decodeRequest: decodeMessagesRequest,
   encodeRequest: encodeMessagesRequest,
   rawMembers: ['input'],

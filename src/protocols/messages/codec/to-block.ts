@@ -57,6 +57,11 @@ export function toAnswerBlock(part: Part, losses: Set<Feature>): Members | undef
     const input = toInput(part.arguments, losses);
     return { type: 'tool_use', id: part.id, name: part.name, input };
   }
+  // Answers of this protocol hold no media, and some of its clients refuse what they do not know.
+  if (part.type === 'image' || part.type === 'document') {
+    losses.add(part.type === 'image' ? 'images' : 'documents');
+    return undefined;
+  }
   if (part.type !== 'text') return toRequestBlock(part, losses);
   if (part.logprobs) losses.add('logprobs');
   const block = textBlock(part.text);
