@@ -1,6 +1,7 @@
 import type { ApiPath, WirePath } from './calls.ts';
 import { createJoinedReads } from './join-reads.ts';
 import type { Told } from './join-reads.ts';
+import type { ConsoleSession } from './views.ts';
 
 /** Prefix below which the cookie counts. */
 const PREFIX = '/console/api';
@@ -44,12 +45,18 @@ export interface Api {
 
 export interface ApiDeps {
   readonly fetch: typeof fetch;
-  csrf(): string;
+  /** Session that the page shows. */
+  session(): Pick<ConsoleSession, 'id' | 'csrf'> | null | undefined;
   /** Callback for every answer that asks for a new sign-in. */
   onSignedOut(message: string): void;
 }
 
-export function createApi({ fetch, csrf, onSignedOut }: ApiDeps): Api {
+/** Headers that say for which session a page asks; the cookie may be that of a later one. */
+export function headersOf(session: string): Record<string, string> {
+  return session === '' ? {} : { 'x-gateway-console-session': session };
+}
+
+export function createApi({ fetch, session, onSignedOut }: ApiDeps): Api {
   const answer = async (
     path: string,
     { method = 'GET', query, body, headers, signal }: Sent = {},
@@ -60,7 +67,8 @@ export function createApi({ fetch, csrf, onSignedOut }: ApiDeps): Api {
         credentials: 'same-origin',
         headers: {
           ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...(method !== 'GET' && { 'x-gateway-csrf': csrf() }),
+          ...headersOf(session()?.id ?? ''),
+          ...(method !== 'GET' && { 'x-gateway-csrf': session()?.csrf ?? '' }),
           ...headers,
         },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),

@@ -57,10 +57,13 @@ export interface Page<Item> {
 
 /** The signed-in session (`/console/api/session`). */
 export interface ConsoleSession {
+  id: string;
   csrf: string;
   /** `role` null: the key's scopes alone bound it. */
   key: { id: string; name: string; scopes: string[] | null; role: Role | null };
   organization: { id: string; name: string };
+  /** Null where the API is at the origin of the console. */
+  api_url: string | null;
   expires_at: string;
 }
 

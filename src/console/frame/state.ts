@@ -29,6 +29,8 @@ export interface Console {
   readonly commands: Signal<readonly Command[]>;
   /** A short message that goes by itself. */
   readonly told: Signal<string>;
+  /** Origin of the API for what is copied from a page; the console may be served at one of its own. */
+  apiOrigin(): string;
   isAdmin(): boolean;
   can(scope: string): boolean;
   /** True where the role of the key allows it, beside its scopes. */
@@ -57,7 +59,7 @@ export function createConsole(window: Window & typeof globalThis): Console {
   const theme = signal<Theme>((window.localStorage.getItem(THEME) as Theme | null) ?? 'system');
   const api = createApi({
     fetch: window.fetch.bind(window),
-    csrf: () => session.value?.csrf ?? '',
+    session: () => session.value,
     onSignedOut(message) {
       notice.value = message;
       session.value = null;
@@ -79,9 +81,10 @@ export function createConsole(window: Window & typeof globalThis): Console {
     theme,
     now,
     told,
-    streams: createStreams(window.document),
+    streams: createStreams(window.document, () => session.peek()?.id ?? ''),
     link: signal<LinkState | undefined>(undefined),
     commands: signal<readonly Command[]>([]),
+    apiOrigin: () => session.value?.api_url ?? window.location.origin,
     isAdmin: () => scopes()?.includes('admin') ?? false,
     may: (use) => allows(session.value?.key.role, use),
     can: (scope) => scopes()?.includes(scope) ?? scope !== 'admin',

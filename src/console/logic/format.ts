@@ -1,3 +1,5 @@
+import type { Listed } from '../api/list-all.ts';
+
 /** Text of a value that is not there. */
 export const NONE = '–';
 
@@ -108,6 +110,12 @@ export function bytes(size: number): string {
   if (size < 1_024) return `${size} B`;
   if (size < 1_048_576) return `${round(size / 1_024, 1)} KiB`;
   return `${round(size / 1_048_576, 1)} MiB`;
+}
+
+/** Number of the rows of a list that are shown, and whether there are others. */
+export function listed({ rows, isCut }: Listed<unknown>, noun: string): string {
+  const shown = counted(rows.length, noun);
+  return isCut ? `the first ${shown}; there are more` : shown;
 }
 
 /** A number with its noun: `1 turn`, `2 turns`. */

@@ -40,7 +40,7 @@ export function parseFilter(text: string): Term[] {
     const bare = isExcluded ? word.slice(1) : word;
     const at = bare.indexOf(':');
     const field = at > 0 ? bare.slice(0, at) : '';
-    const isKnown = field in FIELDS;
+    const isKnown = Object.hasOwn(FIELDS, field);
     const value = (isKnown ? bare.slice(at + 1) : bare).replaceAll('"', '');
     return { field: isKnown ? field : '', value, isExcluded };
   });

@@ -6,6 +6,7 @@ import { ApiError } from '../api/call.ts';
 export interface Loaded<T> {
   readonly value: Signal<T | undefined>;
   readonly error: Signal<ApiError | undefined>;
+  readonly isLoading: Signal<boolean>;
   reload(): void;
 }
 
@@ -13,10 +14,12 @@ export interface Loaded<T> {
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, deps: unknown[]): Loaded<T> {
   const value = useSignal<T | undefined>(undefined);
   const error = useSignal<ApiError | undefined>(undefined);
+  const isLoading = useSignal(false);
   const turn = useSignal(0);
   useEffect(() => {
     const stop = new AbortController();
     const take = async (): Promise<void> => {
+      isLoading.value = true;
       try {
         const loaded = await load(stop.signal);
         if (stop.signal.aborted) return;
@@ -24,12 +27,14 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, deps: unkn
         error.value = undefined;
       } catch (thrown) {
         if (!stop.signal.aborted) error.value = toApiError(thrown);
+      } finally {
+        if (!stop.signal.aborted) isLoading.value = false;
       }
     };
     void take();
     return () => stop.abort();
   }, [...deps, turn.value]);
-  return { value, error, reload: () => turn.value++ };
+  return { value, error, isLoading, reload: () => turn.value++ };
 }
 
 export function toApiError(thrown: unknown): ApiError {

@@ -8,9 +8,16 @@ const LONGEST_WAIT_MS = 8_000;
 /** Answers that the same call would only meet again. */
 const FINAL = new Set([400, 403, 404, 405]);
 
+/** A stream as it is asked for. */
+export interface Source {
+  readonly url: string;
+  /** Id of the session that it is for. */
+  readonly session: string;
+}
+
 export interface ConnectionDeps {
   /** Opens a stream; the id is that of the last event that came. */
-  open(url: string, lastId: string | undefined, signal: AbortSignal): Promise<Response>;
+  open(source: Source, lastId: string | undefined, signal: AbortSignal): Promise<Response>;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -21,7 +28,7 @@ export interface Listener {
 
 /** Reads a stream until it is told to stop, and opens it again behind the last event where it is cut. */
 export async function keepOpen(
-  url: string,
+  source: Source,
   { onEvent, onState }: Listener,
   { open, sleep, signal }: ConnectionDeps & { readonly signal: AbortSignal },
 ): Promise<void> {
@@ -30,7 +37,7 @@ export async function keepOpen(
   onState('connecting');
   while (!signal.aborted) {
     try {
-      const response = await open(url, lastId, signal);
+      const response = await open(source, lastId, signal);
       if (response.status === 401) return onState('signed_out', await messageOf(response));
       if (FINAL.has(response.status)) return onState('cut', await messageOf(response));
       if (!response.ok || !response.body) throw new Error(`status ${response.status}`);

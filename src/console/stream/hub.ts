@@ -1,7 +1,8 @@
 import { keepOpen } from './connection.ts';
 import type { ConnectionDeps } from './connection.ts';
 import { covers, isSame, mergeQueries } from './merge-queries.ts';
-import type { HubMessage, LinkState, Place, TabMessage, Want } from './messages.ts';
+import { isSameChannel } from './messages.ts';
+import type { Channel, HubMessage, LinkState, Place, TabMessage, Want } from './messages.ts';
 
 /** Events that are kept for tabs that come later. */
 const MOST_KEPT = 200;
@@ -9,8 +10,7 @@ const MOST_KEPT = 200;
 type Query = Readonly<Record<string, string>>;
 type Post = (message: HubMessage) => void;
 
-interface Channel {
-  readonly path: string;
+interface OpenChannel extends Channel {
   readonly query: Query;
   readonly epoch: number;
   readonly stop: AbortController;
@@ -22,11 +22,11 @@ interface Channel {
   message: string | undefined;
 }
 
-/** Holds one stream for each path that any tab needs, and tells every tab what comes. */
+/** Holds one stream for each channel that any tab needs, and tells its tabs what comes. */
 export class Hub {
   readonly #deps: ConnectionDeps;
   readonly #tabs = new Map<string, { readonly post: Post; readonly wants: readonly Want[] }>();
-  readonly #channels = new Map<string, Channel>();
+  readonly #channels = new Map<string, OpenChannel>();
   #epochs = 0;
 
   constructor(deps: ConnectionDeps) {
@@ -40,8 +40,8 @@ export class Hub {
     else this.#tabs.set(tab, { post, wants });
     this.#align();
     for (const want of wants) {
-      const channel = this.#channels.get(want.path);
-      const had = before.some(({ path, query }) => path === want.path && isSame(query, want.query));
+      const channel = this.#channels.get(nameOf(want));
+      const had = before.some((one) => isSameChannel(one, want) && isSame(one.query, want.query));
       if (channel && !had) catchUp(channel, want.read, post);
     }
   }
@@ -53,31 +53,34 @@ export class Hub {
 
   /** Opens, closes and widens streams until they are what the tabs need. */
   #align(): void {
-    const needed = new Map<string, Query[]>();
+    const needed = new Map<string, { channel: Channel; queries: Query[] }>();
     for (const { wants } of this.#tabs.values())
-      for (const { path, query } of wants) needed.set(path, [...(needed.get(path) ?? []), query]);
-    for (const [path, { stop }] of this.#channels)
-      if (!needed.has(path)) {
-        stop.abort();
-        this.#channels.delete(path);
+      for (const want of wants) {
+        const { queries } = needed.get(nameOf(want)) ?? { queries: [] };
+        needed.set(nameOf(want), { channel: want, queries: [...queries, want.query] });
       }
-    for (const [path, queries] of needed) {
+    for (const [name, { stop }] of this.#channels)
+      if (!needed.has(name)) {
+        stop.abort();
+        this.#channels.delete(name);
+      }
+    for (const [name, { channel, queries }] of needed) {
       const query = mergeQueries(queries);
-      const channel = this.#channels.get(path);
-      if (channel && covers(channel.query, query) && channel.state !== 'signed_out') continue;
-      channel?.stop.abort();
-      this.#open(path, query, channel?.ended);
+      const open = this.#channels.get(name);
+      if (open && covers(open.query, query) && open.state !== 'signed_out') continue;
+      open?.stop.abort();
+      this.#open(channel, query, open?.ended);
     }
   }
 
-  /** Opens a stream once the former one of the path is closed, so that there is one at a time. */
-  #open(path: string, query: Query, former: Promise<void> = Promise.resolve()): void {
+  /** Opens a stream once the former one of the channel is closed, so that there is one at a time. */
+  #open({ path, session }: Channel, query: Query, former: Promise<void> = Promise.resolve()): void {
     const stop = new AbortController();
-    const epoch = ++this.#epochs;
-    const channel: Channel = {
+    const channel: OpenChannel = {
       path,
+      session,
       query,
-      epoch,
+      epoch: ++this.#epochs,
       stop,
       ended: former,
       kept: [],
@@ -85,57 +88,62 @@ export class Hub {
       state: 'connecting',
       message: undefined,
     };
-    this.#channels.set(path, channel);
+    const name = nameOf(channel);
+    this.#channels.set(name, channel);
     const ifCurrent =
       <Told extends unknown[]>(act: (...told: Told) => void) =>
       (...told: Told): void => {
-        if (this.#channels.get(path) === channel) act(...told);
+        if (this.#channels.get(name) === channel) act(...told);
       };
     const listener = {
       onState: ifCurrent((state: LinkState, message?: string) => {
         Object.assign(channel, { state, message });
-        this.#tell(path, toState(channel));
+        this.#tell(toState(channel));
       }),
       onEvent: ifCurrent(({ event, data }: { event: string; data: string }) => {
         if (event === 'reset') channel.kept = [];
         const read = { seq: ++channel.seq, event, data: JSON.parse(data) as unknown };
         channel.kept.push(read);
         if (channel.kept.length > MOST_KEPT) channel.kept.shift();
-        this.#tell(path, toMessage(channel, read));
+        this.#tell(toMessage(channel, read));
       }),
     };
-    const url = `${path}${toSearch(query)}`;
+    const source = { url: `${path}${toSearch(query)}`, session };
     const deps = { ...this.#deps, signal: stop.signal };
-    channel.ended = former.then(() => keepOpen(url, listener, deps));
+    channel.ended = former.then(() => keepOpen(source, listener, deps));
   }
 
-  #tell(path: string, message: HubMessage): void {
+  #tell(message: HubMessage): void {
     for (const { post, wants } of this.#tabs.values())
-      if (wants.some((want) => want.path === path)) post(message);
+      if (wants.some((want) => isSameChannel(want, message))) post(message);
   }
 }
 
 /** Tells one tab what came since it read last, or everything that is kept where that is not known. */
-function catchUp(channel: Channel, read: Place | undefined, post: Post): void {
-  const { path, epoch, kept } = channel;
+function catchUp(channel: OpenChannel, read: Place | undefined, post: Post): void {
+  const { path, session, epoch, kept } = channel;
   post(toState(channel));
   const first = kept[0]?.seq ?? channel.seq + 1;
   const knows = read?.epoch === epoch && read.seq >= first - 1;
-  if (!knows && read !== undefined) post({ type: 'reset', path, place: { epoch, seq: first - 1 } });
+  if (!knows && read !== undefined)
+    post({ type: 'reset', path, session, place: { epoch, seq: first - 1 } });
   for (const event of kept) if (!knows || event.seq > read.seq) post(toMessage(channel, event));
 }
 
-function toState({ path, state, message }: Channel): HubMessage {
-  return { type: 'state', path, state, ...(message !== undefined && { message }) };
+function toState({ path, session, state, message }: OpenChannel): HubMessage {
+  return { type: 'state', path, session, state, ...(message !== undefined && { message }) };
 }
 
 function toMessage(
-  { path, epoch }: Channel,
-  { seq, event, data }: Channel['kept'][number],
+  { path, session, epoch }: OpenChannel,
+  { seq, event, data }: OpenChannel['kept'][number],
 ): HubMessage {
-  return event === 'reset'
-    ? { type: 'reset', path, place: { epoch, seq } }
-    : { type: 'event', path, event, data, place: { epoch, seq } };
+  const told = { path, session, place: { epoch, seq } };
+  return event === 'reset' ? { type: 'reset', ...told } : { type: 'event', ...told, event, data };
+}
+
+function nameOf({ path, session }: Channel): string {
+  return `${session} ${path}`;
 }
 
 function toSearch(query: Query): string {

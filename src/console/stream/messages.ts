@@ -1,9 +1,14 @@
 import type { ApiPath } from '../api/calls.ts';
 
-/** A stream that a tab needs. */
-export interface Want {
-  /** Streams of the same path are one; what their queries have in common is asked for. */
+/** What streams are told apart by; what their queries have in common is asked for. */
+export interface Channel {
   readonly path: ApiPath<'GET'>;
+  /** Id of the session of the page: tabs of two sessions may belong to two organizations. */
+  readonly session: string;
+}
+
+/** A stream that a tab needs. */
+export interface Want extends Channel {
   readonly query: Readonly<Record<string, string>>;
   /** Place up to which the tab has read; absent for a tab that has nothing. */
   readonly read?: Place | undefined;
@@ -23,19 +28,19 @@ export interface TabMessage {
   readonly wants: readonly Want[];
 }
 
-/** Message to tabs. */
-export type HubMessage =
-  | {
-      readonly type: 'event';
-      readonly path: string;
-      readonly event: string;
-      readonly data: unknown;
-      readonly place: Place;
-    }
-  | { readonly type: 'reset'; readonly path: string; readonly place: Place }
-  | {
-      readonly type: 'state';
-      readonly path: string;
-      readonly state: LinkState;
-      readonly message?: string;
-    };
+/** Message to the tabs of a channel. */
+export type HubMessage = Channel &
+  (
+    | {
+        readonly type: 'event';
+        readonly event: string;
+        readonly data: unknown;
+        readonly place: Place;
+      }
+    | { readonly type: 'reset'; readonly place: Place }
+    | { readonly type: 'state'; readonly state: LinkState; readonly message?: string }
+  );
+
+export function isSameChannel(a: Channel, b: Channel): boolean {
+  return a.path === b.path && a.session === b.session;
+}

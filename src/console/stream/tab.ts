@@ -1,7 +1,8 @@
 import type { ApiPath } from '../api/calls.ts';
 import { browserConnection } from './browser-connection.ts';
 import { Hub } from './hub.ts';
-import type { HubMessage, Place, TabMessage } from './messages.ts';
+import { isSameChannel } from './messages.ts';
+import type { HubMessage, TabMessage, Want } from './messages.ts';
 
 export interface Subscription {
   readonly path: ApiPath<'GET'>;
@@ -17,27 +18,29 @@ export interface Streams {
 /**
  * The streams of this tab, shared with the browser's other tabs where it can; none is open while the
  * tab is hidden.
+ *
+ * @param sessionOf the session that a subscription of now is for
  */
-export function createStreams(document: Document): Streams {
+export function createStreams(document: Document, sessionOf: () => string): Streams {
   const tab = Math.random().toString(36).slice(2);
-  const subscriptions = new Set<Subscription & { read?: Place }>();
-  const send = toHub(tab, ({ path, ...rest }) => {
+  const subscriptions = new Set<Subscription & Pick<Want, 'session'> & { read?: Want['read'] }>();
+  const send = toHub(tab, (message) => {
     for (const subscription of subscriptions) {
-      if (subscription.path !== path) continue;
-      if ('place' in rest) subscription.read = rest.place;
-      subscription.onMessage({ path, ...rest });
+      if (!isSameChannel(subscription, message)) continue;
+      if ('place' in message) subscription.read = message.place;
+      subscription.onMessage(message);
     }
   });
   const tell = (): void => {
     const wanted = document.visibilityState === 'hidden' ? [] : [...subscriptions];
-    send({ tab, wants: wanted.map(({ path, query, read }) => ({ path, query, read })) });
+    send({ tab, wants: wanted.map(({ onMessage: _onMessage, ...want }) => want) });
   };
   document.addEventListener('visibilitychange', tell);
   window.addEventListener('pagehide', () => send({ tab, wants: [] }));
   window.addEventListener('pageshow', ({ persisted }) => persisted && tell());
   return {
     subscribe(subscription) {
-      const kept = { ...subscription };
+      const kept = { ...subscription, session: sessionOf() };
       subscriptions.add(kept);
       tell();
       return () => {

@@ -10,10 +10,12 @@ import type { GateDeps, KeyFound } from '../../surfaces/gate.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
 import { readBody } from '../../surfaces/read-body.ts';
 import type { Principal } from '../../usage/principal.ts';
-import { csrfOf, isCsrfOf, SESSION_MS } from './console-sessions.ts';
+import { csrfOf, isCsrfOf, SESSION_MS, sessionIdOf } from './console-sessions.ts';
 import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts';
 import type { KeyHolder, KeyTickets } from './key-tickets.ts';
 import type { SignInAudit } from './sign-in-audit.ts';
+import { apiAddress } from './is-console-served.ts';
+import type { Places } from './is-console-served.ts';
 import { isByTls, senderOf } from './same-origin.ts';
 
 const NAME = 'gateway_console';
@@ -48,6 +50,8 @@ export interface ConsoleApiDeps extends GateDeps {
   readonly tickets: KeyTickets;
   readonly repository: Repository;
   readonly signInAudit: SignInAudit;
+  readonly config: Places;
+  readonly publicUrl?: string | undefined;
   /** Mark of the value that a key was presented with. */
   valueOf(presented: string): string | undefined;
   readonly resourceValues: ValueBound;
@@ -56,6 +60,8 @@ export interface ConsoleApiDeps extends GateDeps {
 /** Answer to a sign-in, and to who asks for the session of a cookie. */
 export interface ConsoleSessionView {
   readonly type: 'console_session';
+  /** Name for the header `x-gateway-console-session`; the audit log has the same. */
+  readonly id: string;
   /** Token for the header `x-gateway-csrf` of every change. */
   readonly csrf: string;
   /** `scopes` null: everything but admin. */
@@ -66,10 +72,14 @@ export interface ConsoleSessionView {
     role: Role | null;
   };
   readonly organization: { id: string; name: string };
+  /** Origin of the API; null where it is that of the console. */
+  readonly api_url: string | null;
   readonly expires_at: string;
 }
 
 export const CSRF_HEADER = 'x-gateway-csrf';
+/** Header by which a page says for which session it asks. */
+export const SESSION_HEADER = 'x-gateway-console-session';
 const MAX_SIGN_IN_BYTES = 4_096;
 /** Bodies of sign-ins take up memory in nobody's name. */
 const NOBODY = 'console';
@@ -84,8 +94,9 @@ export interface ActingSession extends ConsoleSession {
 /**
  * Session of the cookie of a request.
  *
- * @throws GatewayError `console_signed_out`; `global_rate_limited`; `console_refused` for a page of another origin, and for a
- *   change without the token of this very session
+ * @throws GatewayError `console_signed_out`, also for a page of a session whose cookie another one
+ *   replaced; `global_rate_limited`; `console_refused` for a page of another origin, and for a change
+ *   without the token of this very session
  */
 export async function actingSession(
   { method, headers }: IncomingMessage,
@@ -103,6 +114,11 @@ export async function actingSession(
   }
   if (sender === 'other' || (sender === 'unknown' && !isRead))
     throw refused('its origin is another');
+  const asked = headers[SESSION_HEADER];
+  if (asked !== undefined && asked !== sessionIdOf(secret)) {
+    const message = 'another sign-in of this browser took the place of this one: sign in again';
+    throw new GatewayError('console_signed_out', { message });
+  }
   if (!isRead && !isCsrfOf(secret, headers[CSRF_HEADER]?.toString()))
     throw refused(`its header ${CSRF_HEADER} is not that of the session`);
   return { ...session, secret };
@@ -140,30 +156,46 @@ async function signIn(exchange: HttpExchange, deps: ConsoleApiDeps): Promise<Rep
     await deps.signInAudit.refused(exchange, by, refusal);
     throw refusal;
   });
+  await endFormer(exchange, deps);
   const { secret, ...session } = await deps.sessions.open(
     { key: principal.keyId, value },
     deps.signInAudit.toCommit('sign_in', exchange, { principal, by }),
   );
   const cookie = writeCookie(secret, SESSION_MS / 1000, isByTls(headers));
-  const body = await toView(principal, { ...session, secret }, deps);
+  const body = await toView(exchange, { principal, session: { ...session, secret } }, deps);
   return { status: 201, headers: { ...KEPT_NOWHERE, 'set-cookie': cookie }, body };
 }
 
-async function show({ request }: HttpExchange, deps: ConsoleApiDeps): Promise<Reply> {
-  const session = await actingSession(request, deps);
-  const { key, value } = session;
-  const principal = principalOf(await stateOf({ key, value }, deps));
-  return { status: 200, headers: KEPT_NOWHERE, body: await toView(principal, session, deps) };
+async function show(exchange: HttpExchange, deps: ConsoleApiDeps): Promise<Reply> {
+  const session = await actingSession(exchange.request, deps);
+  const principal = principalOf(await stateOf(session, deps));
+  const body = await toView(exchange, { principal, session }, deps);
+  return { status: 200, headers: KEPT_NOWHERE, body };
 }
 
 async function signOut(exchange: HttpExchange, deps: ConsoleApiDeps): Promise<Reply> {
   const { request } = exchange;
-  const { secret, key, value } = await actingSession(request, deps);
-  const state = await stateOf({ key, value }, deps);
-  const principal = typeof state === 'string' ? { keyId: key, keyName: key } : state;
-  await deps.sessions.close(secret, deps.signInAudit.toCommit('sign_out', exchange, { principal }));
+  await end(exchange, await actingSession(request, deps), deps);
   const cookie = writeCookie('', 0, isByTls(request.headers));
   return { status: 204, headers: { ...KEPT_NOWHERE, 'set-cookie': cookie } };
+}
+
+/** Ends the session whose cookie is about to be replaced: no page could end it any more. */
+async function endFormer(exchange: HttpExchange, deps: ConsoleApiDeps): Promise<void> {
+  const secret = readCookie(exchange.request.headers);
+  const session = secret === undefined ? undefined : await deps.sessions.use(secret);
+  if (secret !== undefined && session) await end(exchange, { ...session, secret }, deps);
+}
+
+async function end(
+  exchange: HttpExchange,
+  session: ActingSession,
+  deps: ConsoleApiDeps,
+): Promise<void> {
+  const { secret, key } = session;
+  const state = await stateOf(session, deps);
+  const principal = typeof state === 'string' ? { keyId: key, keyName: key } : state;
+  await deps.sessions.close(secret, deps.signInAudit.toCommit('sign_out', exchange, { principal }));
 }
 
 interface SignedIn {
@@ -198,10 +230,10 @@ async function admitLink(link: string, deps: ConsoleApiDeps): Promise<SignedIn> 
 }
 
 async function stateOf(
-  holder: KeyHolder,
+  { key, value }: KeyHolder,
   { tickets, lookup }: Pick<ConsoleApiDeps, 'tickets' | 'lookup'>,
 ): Promise<KeyFound> {
-  const ticket = tickets.issue(holder);
+  const ticket = tickets.issue({ key, value });
   try {
     return await lookup(ticket.word);
   } finally {
@@ -209,17 +241,25 @@ async function stateOf(
   }
 }
 
+interface Shown {
+  readonly principal: Principal;
+  readonly session: ActingSession;
+}
+
 async function toView(
-  { keyId, keyName, scopes, role = null, organizationId }: Principal,
-  { secret, expiresAt }: ActingSession,
-  { repository }: ConsoleApiDeps,
+  { request }: HttpExchange,
+  { principal, session: { secret, expiresAt } }: Shown,
+  { repository, config, publicUrl }: ConsoleApiDeps,
 ): Promise<ConsoleSessionView> {
+  const { keyId, keyName, scopes, role = null, organizationId } = principal;
   const owner = await repository.get(organization, organizationId, { organization: null });
   return {
     type: 'console_session',
+    id: sessionIdOf(secret),
     csrf: csrfOf(secret),
     key: { id: keyId, name: keyName, scopes: scopes && [...scopes], role },
     organization: { id: organizationId, name: owner.spec['name'] },
+    api_url: publicUrl ?? apiAddress(config, request.headers.host) ?? null,
     expires_at: new Date(expiresAt).toISOString(),
   };
 }

@@ -14,8 +14,8 @@ export interface NewSession extends ConsoleSession {
   readonly secret: string;
 }
 
-/** Commits the operations of a session that begins or ends; `name` tells which, and no secret. */
-export type SessionCommit = (ops: readonly Op[], name: string) => Promise<CommitResult>;
+/** Commits the operations of a session that begins or ends. */
+export type SessionCommit = (ops: readonly Op[], id: string) => Promise<CommitResult>;
 
 /** Sessions of browsers, and the links that open one, as rows of the store. All reject with `StoreError`. */
 export interface ConsoleSessions {
@@ -37,8 +37,8 @@ const IDLE_MS = 2 * 3_600_000;
 /** The end of a session moves in steps, so that not every call writes. */
 const STEP_MS = 60_000;
 const BYTES = 32;
-/** Characters that tell sessions apart where people read of them. */
-const NAME_CHARS = 16;
+/** Characters of the hash that tell sessions apart. */
+const ID_CHARS = 16;
 const SECRET = /^[\w-]{43}$/;
 
 interface SessionRow extends KeyHolder {
@@ -79,7 +79,10 @@ export function createConsoleSessions({ store, clock }: ConsoleSessionsDeps): Co
       const expiresAt = endOf(openedAt, openedAt);
       const row: SessionRow = { ...holderOf({ key, value }), openedAt, expiresAt };
       const ttlMs = expiresAt - openedAt;
-      await commit([{ type: 'put', key: sessionKey(secret), value: row, ttlMs }], nameOf(secret));
+      await commit(
+        [{ type: 'put', key: sessionKey(secret), value: row, ttlMs }],
+        sessionIdOf(secret),
+      );
       return { ...holderOf(row), secret, expiresAt };
     },
     async use(secret) {
@@ -87,7 +90,7 @@ export function createConsoleSessions({ store, clock }: ConsoleSessionsDeps): Co
       return entry && { ...holderOf(entry.value), expiresAt: await prolong(entry) };
     },
     async close(secret, commit = commitAlone) {
-      await commit([{ type: 'delete', key: sessionKey(secret) }], nameOf(secret));
+      await commit([{ type: 'delete', key: sessionKey(secret) }], sessionIdOf(secret));
     },
     async makeLink(holder) {
       const link = newSecret();
@@ -111,6 +114,11 @@ export function csrfOf(secret: string): string {
   return createHmac('sha256', secret).update('csrf').digest('base64url');
 }
 
+/** Name that tells sessions apart where people and pages read of them; no secret. */
+export function sessionIdOf(secret: string): string {
+  return hash(secret).slice(0, ID_CHARS);
+}
+
 export function isCsrfOf(secret: string, token: string | undefined): boolean {
   const [own, told] = [Buffer.from(csrfOf(secret)), Buffer.from(token ?? '')];
   return own.length === told.length && timingSafeEqual(own, told);
@@ -126,7 +134,6 @@ const holderOf = ({ key, value }: KeyHolder): KeyHolder =>
 
 const newSecret = (): string => randomBytes(BYTES).toString('base64url');
 const hash = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
-const nameOf = (secret: string): string => hash(secret).slice(0, NAME_CHARS);
 const sessionKey = (secret: string): Key => ['console', 'session', hash(secret)];
 const linkKey = (link: string): Key => ['console', 'link', hash(link)];
 

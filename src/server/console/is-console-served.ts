@@ -2,7 +2,8 @@ import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { isLoopback } from '../http/host-guard.ts';
 import { CONSOLE_PATH } from './console-front.ts';
 
-type Places = Pick<ServerConfig, 'listen' | 'console'>;
+/** Settings that say where the gateway and its console are reached. */
+export type Places = Pick<ServerConfig, 'listen' | 'console'>;
 
 /**
  * True where `server.console.enabled` says so. Without it: on a loopback address, and on an address that
@@ -20,9 +21,28 @@ export function consoleUrl(config: Places, url: string): string | undefined {
 
 /** Origin of an address that serves the console alone; undefined where there is none. */
 export function ownAddress({ listen, console }: Places): string | undefined {
-  if (!console.listen) return undefined;
-  const { host, port } = console.listen;
+  return console.listen ? toOrigin(console.listen, listen, 'localhost') : undefined;
+}
+
+/**
+ * Origin of the API where it is not that of the console; undefined where the console is served beside
+ * it, and where the port is taken at the start.
+ *
+ * @param host the header of a call of the console: where the gateway listens on every address, its
+ *   name is the one by which the console was reached
+ */
+export function apiAddress({ listen, console }: Places, host = 'localhost'): string | undefined {
+  if (!console.listen || listen.port === 0) return undefined;
+  return toOrigin(listen, listen, host.replace(/:\d+$/, ''));
+}
+
+/** @param known name of this machine, for a place that is each of its addresses */
+function toOrigin(
+  { host, port }: Readonly<{ host: string; port: number }>,
+  { tls }: Pick<ServerConfig['listen'], 'tls'>,
+  known: string,
+): string {
   const isEvery = host === '0.0.0.0' || host === '::';
   const name = host.includes(':') ? `[${host}]` : host;
-  return `${listen.tls ? 'https' : 'http'}://${isEvery ? 'localhost' : name}:${port}`;
+  return `${tls ? 'https' : 'http'}://${isEvery ? known : name}:${port}`;
 }

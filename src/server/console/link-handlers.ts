@@ -1,4 +1,3 @@
-import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { readKey } from '../../surfaces/carriers.ts';
 import type { GateDeps } from '../../surfaces/gate.ts';
@@ -9,9 +8,10 @@ import { CONSOLE_PATH } from './console-front.ts';
 import { createConsoleSessions } from './console-sessions.ts';
 import type { ConsoleSessionsDeps } from './console-sessions.ts';
 import { isConsoleServed, ownAddress } from './is-console-served.ts';
+import type { Places } from './is-console-served.ts';
 
 export interface LinkDeps extends GateDeps, ConsoleSessionsDeps {
-  readonly config: Pick<ServerConfig, 'listen' | 'console'>;
+  readonly config: Places;
   /** Mark of the value that a key was presented with. */
   valueOf(presented: string): string | undefined;
 }

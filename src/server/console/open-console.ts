@@ -7,7 +7,7 @@ import { onceClosed } from '../../surfaces/http-exchange.ts';
 import type { ExchangeDeps, Handler } from '../../surfaces/http-exchange.ts';
 import { answerInFront } from '../http/entrance.ts';
 import type { RoutesOptions } from '../http/routes.ts';
-import { actingSession, createSessionHandler, CSRF_HEADER } from './console-api.ts';
+import { actingSession, createSessionHandler, CSRF_HEADER, SESSION_HEADER } from './console-api.ts';
 import type { ConsoleApiDeps } from './console-api.ts';
 import { openConsoleFiles } from './console-files.ts';
 import { CONSOLE_PATH } from './console-front.ts';
@@ -25,7 +25,6 @@ export interface ConsoleDeps
   extends Omit<ConsoleApiDeps, 'sessions' | 'signInAudit'>, ExchangeDeps, RoutesOptions {
   readonly sso: ConsoleSignInDeps['sso'];
   readonly masterKeys: ConsoleSignInDeps['masterKeys'];
-  readonly publicUrl?: string | undefined;
   readonly store: Pick<Store, 'get' | 'commit'>;
   readonly clock: Clock;
   /** Folder of the built pages. Default: that of the package. */
@@ -38,7 +37,9 @@ const HANDED_ON = /^\/(v1|v1beta|admin\/v1)\//;
 /** Answered without a session: whoever asks is about to sign in. */
 const PROVIDER = '/v1/account/sso';
 /** Headers by which a page could speak for another key. */
-const FOREIGN = ['cookie', 'x-api-key', 'x-native-api-key', 'x-goog-api-key', CSRF_HEADER];
+const FOREIGN = ['cookie', 'x-api-key', 'x-native-api-key', 'x-goog-api-key'];
+/** Headers that mean something to the console alone. */
+const OWN = [CSRF_HEADER, SESSION_HEADER];
 /** Milliseconds: work that a call left behind may look at its key once more. */
 const TICKET_REST_MS = 5_000;
 
@@ -110,7 +111,7 @@ function createHandOn(deps: ConsoleApiDeps & Pick<ConsoleDeps, 'clock' | 'guard'
     const { word, end } = tickets.issue({ key, value });
     onceClosed(response, () => void clock.setTimeout(end, TICKET_REST_MS));
     if (request.method === 'GET') streams.add({ response, secret, word });
-    for (const name of FOREIGN) delete request.headers[name];
+    for (const name of [...FOREIGN, ...OWN]) delete request.headers[name];
     request.headers.authorization = `Bearer ${word}`;
     request.url = (request.url ?? '').slice(API.length);
   };

@@ -7,6 +7,7 @@ import {
   counted,
   dateTime,
   duration,
+  listed,
   money,
   percent,
   relative,
@@ -126,5 +127,15 @@ describe('the clock of the viewer', () => {
     expect(clockTime(at)).toBe('03:04:05');
     expect(dateTime(at)).toBe('2026-01-02 03:04:05');
     expect(dateTime(new Date(2026, 11, 31, 23, 59, 59).getTime())).toBe('2026-12-31 23:59:59');
+  });
+});
+
+describe('the number of rows of a list', () => {
+  it.each([
+    [0, false, '0 keys'],
+    [1, false, '1 key'],
+    [10_000, true, 'the first 10,000 keys; there are more'],
+  ])('%i, of more: %s, is %s', (length, isCut, shown) => {
+    expect(listed({ rows: Array.from({ length }), isCut }, 'key')).toBe(shown);
   });
 });

@@ -64,6 +64,9 @@ describe('a condition of the filter line', () => {
     ['WEST', true],
     ['-west', false],
     ['unknown:west', false],
+    ['__proto__:west', false],
+    ['constructor:west', false],
+    ['toString:west', false],
     ['rate_limited', true],
   ])('%s', (text, is) => expect(meets(text)).toBe(is));
 
@@ -99,6 +102,7 @@ describe('the words of a filter line', () => {
     [':a', [['', ':a', false]]],
     ['key:', [['key', '', false]]],
     ['nofield:a', [['', 'nofield:a', false]]],
+    ['__proto__:x', [['', '__proto__:x', false]]],
     ['status:>=400', [['status', '>=400', false]]],
     ['key:a:b', [['key', 'a:b', false]]],
   ] as [string, unknown[]][])('are read from %j', (text, terms) => {

@@ -124,11 +124,27 @@ describe('the address of the Requests page', () => {
   it('has a command line of words alone, whatever a link says', () => {
     const filter = 'key:"my key" model:a;b status:$(id)';
     expect(toLogsCommand({ ...readView('?last='), filter })).toBe(
-      "gateway logs --follow --key 'my key' --model 'a;b' --status '$(id)'",
+      "gateway logs --follow --key 'my key' --model 'a;b'",
     );
     const open = (id: string) => toLogsCommand({ ...readView(''), open: id });
     expect(open('req_1; id')).toBe("gateway logs 'req_1; id'");
     expect(open('--server=http://other.test')).toBe('gateway logs -- --server=http://other.test');
+  });
+
+  it.each([
+    ['status:404', ' --status 404'],
+    ['result:pending', ' --status pending'],
+    ['status:404 result:error', ' --status error'],
+    // The command takes none of these.
+    ['status:4xx', ''],
+    ['status:error', ''],
+    ['status:40', ''],
+    ['result:none', ''],
+    ['-status:404', ''],
+    ['status: model: key:', ''],
+  ])('has a command line that finds what %j does', (filter, flags) => {
+    const view = { ...readView('?last='), filter };
+    expect(toLogsCommand(view)).toBe(`gateway logs --follow${flags}`);
   });
 
   it('has a command line', () => {

@@ -39,10 +39,13 @@ describe('the query of one stream for several tabs', () => {
   });
 });
 
+const PATH = '/v1/account/executions/events';
+
 /** A server of streams whose ends are in the hand of the test. */
 function open() {
   const opened: {
     url: string;
+    session: string;
     lastId: string | undefined;
     send(text: string): void;
     cut(): void;
@@ -50,7 +53,7 @@ function open() {
   const waits: (() => void)[] = [];
   let closed = 0;
   const hub = new Hub({
-    open: async (url, lastId, signal) => {
+    open: async ({ url, session }, lastId, signal) => {
       let control!: ReadableStreamDefaultController<Uint8Array>;
       const body = new ReadableStream<Uint8Array>({ start: (one) => void (control = one) });
       signal.addEventListener('abort', () => {
@@ -58,7 +61,7 @@ function open() {
         control.error(new Error('aborted'));
       });
       const send = (text: string): void => control.enqueue(new TextEncoder().encode(text));
-      opened.push({ url, lastId, send, cut: () => control.close() });
+      opened.push({ url, session, lastId, send, cut: () => control.close() });
       return new Response(body);
     },
     sleep: () => new Promise((resolve) => waits.push(resolve)),
@@ -66,10 +69,9 @@ function open() {
   const rest = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const tab = (name: string, query: Record<string, string> = {}) => {
     const messages: HubMessage[] = [];
-    const want = (read?: { epoch: number; seq: number }): void =>
-      hub.take(
-        { tab: name, wants: [{ path: '/v1/account/executions/events', query, read }] },
-        (told) => messages.push(told),
+    const want = (read?: { epoch: number; seq: number }, session = 'a'): void =>
+      hub.take({ tab: name, wants: [{ path: PATH, session, query, read }] }, (told) =>
+        messages.push(told),
       );
     return { messages, want, hide: () => hub.take({ tab: name, wants: [] }, () => undefined) };
   };
@@ -167,13 +169,47 @@ describe('the streams of a browser', () => {
     expect(only.messages.some(({ type }) => type === 'reset')).toBe(true);
   });
 
+  it('are one for each session, which gets nothing of what another one saw', async () => {
+    const { opened, tab, rest, data } = open();
+    const [first, second] = [tab('a'), tab('b')];
+    first.want();
+    await rest();
+    opened[0]?.send('id: 1\ndata: [1]\n\n');
+    await rest();
+    second.want(undefined, 'other');
+    await rest();
+    opened[0]?.send('id: 2\ndata: [2]\n\n');
+    opened[1]?.send('id: 9\ndata: [9]\n\n');
+    await rest();
+    expect(opened.map(({ session, lastId }) => [session, lastId])).toEqual([
+      ['a', undefined],
+      ['other', undefined],
+    ]);
+    expect(data(first.messages)).toEqual([[1], [2]]);
+    expect(data(second.messages)).toEqual([[9]]);
+    expect(second.messages.every(({ session }) => session === 'other')).toBe(true);
+  });
+
+  it('begin anew for a tab that signs in again', async () => {
+    const { opened, tab, rest, data, closed } = open();
+    const only = tab('a');
+    only.want();
+    await rest();
+    opened[0]?.send('id: 1\ndata: [1]\n\n');
+    await rest();
+    only.want(undefined, 'later');
+    await rest();
+    expect([opened.length, closed(), opened[1]?.lastId]).toEqual([2, 1, undefined]);
+    expect(data(only.messages)).toEqual([[1]]);
+  });
+
   it('end with the session, and say so', async () => {
     const messages: HubMessage[] = [];
     const hub = new Hub({
       open: async () => Response.json({ error: { message: 'sign in again' } }, { status: 401 }),
       sleep: async () => undefined,
     });
-    hub.take({ tab: 'a', wants: [{ path: '/v1/account/executions/events', query: {} }] }, (told) =>
+    hub.take({ tab: 'a', wants: [{ path: PATH, session: 'a', query: {} }] }, (told) =>
       messages.push(told),
     );
     await new Promise((resolve) => setImmediate(resolve));

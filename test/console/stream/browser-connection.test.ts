@@ -13,15 +13,23 @@ function setUp() {
   return { connection, asked };
 }
 
-it('asks for events behind the last one, with the cookie of the console and past every cache', async () => {
+it('asks for events behind the last one of a session, with the cookie of the console and past every cache', async () => {
   const { connection, asked } = setUp();
-  await connection.open('/v1/sessions/s/events', '7', never);
-  await connection.open('/v1/sessions/s/events', undefined, never);
+  const url = '/v1/sessions/s/events';
+  await connection.open({ url, session: 'a' }, '7', never);
+  await connection.open({ url, session: '' }, undefined, never);
   const same = { signal: never, credentials: 'same-origin', cache: 'no-store' };
   expect(asked).toEqual([
     [
       '/console/api/v1/sessions/s/events',
-      { ...same, headers: { accept: 'text/event-stream', 'last-event-id': '7' } },
+      {
+        ...same,
+        headers: {
+          accept: 'text/event-stream',
+          'x-gateway-console-session': 'a',
+          'last-event-id': '7',
+        },
+      },
     ],
     ['/console/api/v1/sessions/s/events', { ...same, headers: { accept: 'text/event-stream' } }],
   ]);

@@ -58,6 +58,11 @@ export async function visit(
 /** Signs in by the form, as a person does. */
 export async function signIn(page: Page, url: string, key: string): Promise<void> {
   await page.goto(`${url}/console`);
+  await fillIn(page, key);
+}
+
+/** Fills in the form of a page that asks for a key. */
+export async function fillIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('navigation', { name: 'Pages' }).waitFor();

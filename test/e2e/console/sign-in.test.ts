@@ -36,9 +36,11 @@ it(
     expect(signedIn.status).toBe(201);
     expect(signedIn.body).toEqual({
       type: 'console_session',
+      id: expect.stringMatching(/^[\w-]{16}$/),
       csrf: expect.stringMatching(/^[\w-]{43}$/),
       key: { id, name: expect.any(String), scopes: ['account'], role: null },
       organization: { id: expect.stringMatching(/^org_/), name: 'default' },
+      api_url: null,
       expires_at: expect.stringMatching(/^20.*Z$/),
     });
     const set = signedIn.headers.get('set-cookie') ?? '';

@@ -11,13 +11,18 @@ import {
   createSessionHandler,
   CSRF_HEADER,
   readCookie,
+  SESSION_HEADER,
   writeCookie,
 } from '../../../src/server/console/console-api.ts';
 import type {
   ConsoleApiDeps,
   ConsoleSessionView,
 } from '../../../src/server/console/console-api.ts';
-import { createConsoleSessions, csrfOf } from '../../../src/server/console/console-sessions.ts';
+import {
+  createConsoleSessions,
+  csrfOf,
+  sessionIdOf,
+} from '../../../src/server/console/console-sessions.ts';
 import { createKeyTickets } from '../../../src/server/console/key-tickets.ts';
 import { createSignInAudit } from '../../../src/server/console/sign-in-audit.ts';
 import type { HttpExchange, Reply } from '../../../src/surfaces/http-exchange.ts';
@@ -32,6 +37,7 @@ const SECRET = 's'.repeat(43);
 const SAME = { 'sec-fetch-site': 'same-origin' };
 /** Token of an issuer, which counts as a key and is none. */
 const TOKEN = 'eyJ.a.b';
+const LISTEN = { host: '127.0.0.1', port: 8787, tls: null };
 
 describe('the cookie of a session', () => {
   it.each([
@@ -57,7 +63,7 @@ describe('the cookie of a session', () => {
 
 describe('the session of a browser', () => {
   let resources: Resources;
-  let deps: ConsoleApiDeps;
+  let deps: { -readonly [Name in keyof ConsoleApiDeps]: ConsoleApiDeps[Name] };
   let callers: string[];
   let isFull: boolean;
   let isRated: boolean;
@@ -98,6 +104,7 @@ describe('the session of a browser', () => {
       signInAudit: createSignInAudit({ audit: repository.audit, clock }),
       valueOf: createValueLookup({ keys, tickets }),
       resourceValues: RESOURCE_VALUES,
+      config: { listen: LISTEN, console: { enabled: null, listen: null } },
     };
     const handler = createSessionHandler(deps);
     send = async (method, { headers = {}, body = {} } = {}) => {
@@ -113,8 +120,11 @@ describe('the session of a browser', () => {
   });
 
   /** Signs in; gives the headers of calls of the page. */
-  async function signedIn(by: object = { key: value }): Promise<Record<string, string>> {
-    const { headers } = await send('POST', { body: by });
+  async function signedIn(
+    by: object = { key: value },
+    sent: IncomingHttpHeaders = {},
+  ): Promise<Record<string, string>> {
+    const { headers } = await send('POST', { body: by, headers: sent });
     const [cookie = ''] = headers?.['set-cookie']?.split(';') ?? [];
     const [, secret = ''] = cookie.split('=');
     return { cookie, [CSRF_HEADER]: csrfOf(secret), ...SAME };
@@ -187,6 +197,18 @@ describe('the session of a browser', () => {
       else await expect(asking).rejects.toMatchObject({ code: 'console_refused' });
     });
 
+    it.each(['GET', 'POST'])('does not act by %s for a page of another session', async (method) => {
+      const headers = await signedIn();
+      const secret = headers['cookie']?.split('=')[1] ?? '';
+      const own = { ...headers, [SESSION_HEADER]: sessionIdOf(secret) };
+      expect(await asked(method, own)).toMatchObject({ key: keyId });
+      for (const id of ['', sessionIdOf(SECRET)])
+        await expect(asked(method, { ...headers, [SESSION_HEADER]: id })).rejects.toMatchObject({
+          code: 'console_signed_out',
+          message: expect.stringContaining('took the place'),
+        });
+    });
+
     it.each([undefined, '', csrfOf(SECRET)])('changes nothing by the token %j', async (token) => {
       const headers = { ...(await signedIn()), [CSRF_HEADER]: token };
       expect(await asked('GET', headers)).toMatchObject({ key: keyId });
@@ -203,9 +225,11 @@ describe('the session of a browser', () => {
       expect(headers?.['set-cookie']).not.toContain('Secure');
       expect(body).toEqual({
         type: 'console_session',
+        id: expect.stringMatching(/^[\w-]{16}$/),
         csrf: expect.stringMatching(/^[\w-]{43}$/),
         key: { id: keyId, name: 'first', scopes: null, role: 'viewer' },
         organization: { id: expect.stringMatching(/^org_/), name: 'home' },
+        api_url: null,
         expires_at: new Date(resources.clock.now() + 2 * 3_600_000).toISOString(),
       });
       expect(await actions()).toEqual(['sign_in key']);
@@ -234,6 +258,46 @@ describe('the session of a browser', () => {
       await expect(send('POST', { body: padded(4_097) })).rejects.toMatchObject({
         code: 'body_too_large',
       });
+    });
+
+    it('ends the one whose cookie it replaces', async () => {
+      const former = await signedIn();
+      const other = await signedIn();
+      const { cookie } = former;
+      const later = await signedIn({ key: value }, { cookie });
+      await expect(asked('GET', former)).rejects.toMatchObject({ code: 'console_signed_out' });
+      for (const headers of [other, later])
+        expect(await asked('GET', headers)).toMatchObject({ key: keyId });
+      const all = await actions();
+      expect(all.toSorted()).toEqual(['sign_in key', 'sign_in key', 'sign_in key', 'sign_out']);
+    });
+
+    it('leaves the one of its cookie where it is refused', async () => {
+      const former = await signedIn();
+      const { cookie } = former;
+      await expect(
+        send('POST', { body: { key: TOKEN }, headers: { cookie } }),
+      ).rejects.toMatchObject({ code: 'invalid_api_key' });
+      expect(await asked('GET', former)).toMatchObject({ key: keyId });
+    });
+
+    it('begins where its browser has the cookie of one that is over', async () => {
+      const cookie = `gateway_console=${SECRET}`;
+      expect(await signedIn({ key: value }, { cookie })).toBeDefined();
+      expect(await actions()).toEqual(['sign_in key']);
+    });
+
+    it('tells where the API is if not beside the console', async () => {
+      const apiOf = async (): Promise<string | null> => {
+        const headers = { host: 'desk.test:9000' };
+        const { body } = await send('POST', { body: { key: value }, headers });
+        return (body as ConsoleSessionView).api_url;
+      };
+      const own = { enabled: null, listen: { host: '0.0.0.0', port: 9000 } };
+      deps.config = { listen: { ...LISTEN, host: '0.0.0.0' }, console: own };
+      expect(await apiOf()).toBe('http://desk.test:8787');
+      deps.publicUrl = 'https://llm.example';
+      expect(await apiOf()).toBe('https://llm.example');
     });
 
     it('is refused for a wrong key, and for the token of an issuer, which is noted', async () => {

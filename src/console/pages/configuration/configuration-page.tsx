@@ -1,9 +1,9 @@
 import { lazy, useLocation } from 'preact-iso';
 import type { ResourceView } from '../../../client/admin.ts';
-import type { Page } from '../../api/views.ts';
+import { listAll, NO_ROWS } from '../../api/list-all.ts';
 import { useConsole } from '../../frame/state.ts';
 import { CONFIGURATION_KINDS } from '../../logic/configuration-kinds.ts';
-import { counted } from '../../logic/format.ts';
+import { listed } from '../../logic/format.ts';
 import { useLoad } from '../../parts/load.ts';
 import { Ago, Empty, Foot, Problem } from '../../parts/parts.tsx';
 import { ownerOf } from './owner-of.ts';
@@ -28,17 +28,11 @@ export function ConfigurationPage() {
   const go = (search: string): void => route(`/console/configuration?${search}`);
   const { value, error } = useLoad(
     async (signal) =>
-      kind === 'files'
-        ? []
-        : (
-            await api.json<Page<ResourceView>>(`/admin/v1/${kind}`, {
-              query: { limit: 1_000 },
-              signal,
-            })
-          ).data,
+      kind === 'files' ? NO_ROWS : listAll<ResourceView>(api, `/admin/v1/${kind}`, { signal }),
     [kind],
   );
-  const rows = value.value ?? [];
+  const all = value.value ?? NO_ROWS;
+  const { rows } = all;
   const opened = rows.find(({ id }) => id === open);
   return (
     <div class="page">
@@ -89,7 +83,7 @@ export function ConfigurationPage() {
       <Foot
         command={kind === 'files' ? 'gateway plan -f gateway.yaml' : `gateway dump --kind ${kind}`}
       >
-        {kind === 'files' ? '' : counted(rows.length, 'object')}
+        {kind === 'files' ? '' : listed(all, 'object')}
       </Foot>
     </div>
   );

@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { MOST_ROWS } from '../../api/list-all.ts';
 import { useConsole } from '../../frame/state.ts';
 import { daysBetween, expectedOfDay, toRows, toSeries } from '../../logic/cost-series.ts';
 import {
@@ -10,7 +11,7 @@ import {
   writeCosts,
 } from '../../logic/costs-view.ts';
 import type { CostsView, Dimension } from '../../logic/costs-view.ts';
-import { counted } from '../../logic/format.ts';
+import { count, counted } from '../../logic/format.ts';
 import { Empty, Foot, Problem } from '../../parts/parts.tsx';
 import { CostChart } from './cost-chart.tsx';
 import { CostTable } from './cost-table.tsx';
@@ -75,6 +76,7 @@ export function CostsPage() {
           rows.reduce((sum, { requests }) => sum + requests, 0),
           'request',
         )}
+        {limits?.isCut && `. Limits are those of the first ${count(MOST_ROWS)} alone`}
       </Foot>
     </div>
   );

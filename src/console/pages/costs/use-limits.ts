@@ -1,3 +1,5 @@
+import { listAll, NO_ROWS } from '../../api/list-all.ts';
+import type { Listed } from '../../api/list-all.ts';
 import type { Page } from '../../api/views.ts';
 import type { Api } from '../../api/call.ts';
 import type { ApiPath } from '../../api/calls.ts';
@@ -25,6 +27,8 @@ export interface Limits {
   readonly budgets: readonly Budget[];
   /** Dollars of a month by the id of a key or an organization. */
   readonly ofMonth: ReadonlyMap<string, string>;
+  /** True where there are more keys or organizations than those whose limits are known. */
+  readonly isCut: boolean;
 }
 
 interface Limited {
@@ -50,8 +54,6 @@ export function useLimits(): { limits: Limits | undefined; error: unknown } {
   return { limits: value.value, error: error.value };
 }
 
-const NOTHING: Page<Limited> = { data: [], next_page: null };
-
 interface Platform {
   organization: string;
   /** False for a role that reads costs alone: then limits of keys and organizations stay unknown. */
@@ -63,21 +65,22 @@ async function ofPlatform(
   { organization, readsKeys }: Platform,
   signal: AbortSignal,
 ): Promise<Limits> {
-  const list = <Item>(path: ApiPath<'GET'>): Promise<Page<Item>> =>
-    api.json<Page<Item>>(path, { query: { limit: 1_000 }, signal });
+  const list = <Item>(path: ApiPath<'GET'>): Promise<Listed<Item>> =>
+    listAll<Item>(api, path, { signal });
   const [keys, organizations, budgets, spending] = await Promise.all([
-    readsKeys ? list<Limited>('/admin/v1/keys') : NOTHING,
-    readsKeys ? list<Limited>('/admin/v1/organizations') : NOTHING,
+    readsKeys ? list<Limited>('/admin/v1/keys') : NO_ROWS,
+    readsKeys ? list<Limited>('/admin/v1/organizations') : NO_ROWS,
     list<Budget>('/admin/v1/spending/budgets'),
     api.json<{ spent: Amounts }>('/admin/v1/spending', { query: { organization }, signal }),
   ]);
-  const all = [...keys.data, ...organizations.data];
+  const all = [...keys.rows, ...organizations.rows];
   return {
     own: {
-      limit: organizations.data.find(({ id }) => id === organization)?.spending_limit ?? {},
+      limit: organizations.rows.find(({ id }) => id === organization)?.spending_limit ?? {},
       spent: spending.spent,
     },
-    budgets: budgets.data,
+    budgets: budgets.rows,
+    isCut: keys.isCut || organizations.isCut,
     ofMonth: new Map(
       all.flatMap(({ id, spending_limit: limit }) => (limit?.month ? [[id, limit.month]] : [])),
     ),
@@ -94,6 +97,7 @@ async function ofOwn(api: Api, signal: AbortSignal): Promise<Limits> {
   return {
     own: { limit: pick('limit'), spent: pick('spent') },
     budgets: budgets.data,
+    isCut: false,
     ofMonth: new Map(),
   };
 }

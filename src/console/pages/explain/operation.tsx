@@ -1,6 +1,6 @@
-import type { Page } from '../../api/views.ts';
+import { listAll } from '../../api/list-all.ts';
 import { useConsole } from '../../frame/state.ts';
-import { counted } from '../../logic/format.ts';
+import { counted, listed } from '../../logic/format.ts';
 import { toRequestsOf } from '../../logic/requests-view.ts';
 import { useLoad } from '../../parts/load.ts';
 import { Ago, Problem, State } from '../../parts/parts.tsx';
@@ -27,16 +27,11 @@ interface Status {
 export function Operation() {
   const { api } = useConsole();
   const providers = useLoad(
-    async (signal) =>
-      (
-        await api.json<Page<ProviderRow>>('/admin/v1/providers', {
-          query: { limit: 1_000 },
-          signal,
-        })
-      ).data,
+    (signal) => listAll<ProviderRow>(api, '/admin/v1/providers', { signal }),
     [],
   );
   const status = useLoad((signal) => api.json<Status>('/admin/v1/status', { signal }), []);
+  const all = providers.value.value;
   const told = status.value.value;
   const routesOf = new Map(told?.providers.map(({ name, routes }) => [name, routes]));
   return (
@@ -55,7 +50,7 @@ export function Operation() {
             </tr>
           </thead>
           <tbody>
-            {providers.value.value?.map((row) => (
+            {all?.rows.map((row) => (
               <tr key={row.id}>
                 <td>
                   <a href={toRequestsOf('provider', row.name, '24h')}>{row.name}</a>
@@ -78,6 +73,7 @@ export function Operation() {
             ))}
           </tbody>
         </table>
+        {all?.isCut && <p class="dim">{listed(all, 'provider')}</p>}
       </section>
       <section>
         <h2>Gateway</h2>

@@ -184,6 +184,7 @@ function Scopes({ form, set }: FieldProps) {
 
 /** The value of a key, and how tools are told of it. */
 export function Shown({ value }: { value: string }) {
+  const { apiOrigin } = useConsole();
   return (
     <>
       <section>
@@ -193,7 +194,7 @@ export function Shown({ value }: { value: string }) {
           <Copy text={value} />
         </div>
       </section>
-      {toRecipes(location.origin, value).map(({ tool, text }) => (
+      {toRecipes(apiOrigin(), value).map(({ tool, text }) => (
         <section key={tool}>
           <div class="row">
             <h3 class="grow">{tool}</h3>

@@ -1,9 +1,10 @@
 import { useLocation } from 'preact-iso';
 import { toShellArguments } from '../../../core/shell-word.ts';
+import { listAll, NO_ROWS } from '../../api/list-all.ts';
 import type { Page } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
 import { useCommands } from '../../frame/use-commands.ts';
-import { counted, money } from '../../logic/format.ts';
+import { listed, money } from '../../logic/format.ts';
 import { toRequestsOf } from '../../logic/requests-view.ts';
 import { useLoad } from '../../parts/load.ts';
 import { Ago, Empty, Foot, Problem, Share } from '../../parts/parts.tsx';
@@ -34,17 +35,18 @@ function AllKeys() {
   const { value, error, reload } = useLoad(async (signal) => {
     const from = `${new Date().toISOString().slice(0, 7)}-01`;
     const [keys, usage] = await Promise.all([
-      api.json<Page<KeyRow>>('/admin/v1/keys', { query: { limit: 1_000 }, signal }),
+      listAll<KeyRow>(api, '/admin/v1/keys', { signal }),
       api.json<Page<Spent>>('/admin/v1/usage', { query: { group_by: 'key', from }, signal }),
     ]);
     const spent = new Map(usage.data.map(({ key, cost }) => [key, cost]));
-    return { keys: keys.data, spent };
+    return { keys, spent };
   }, []);
   useCommands([
     { title: 'New key', key: 'n', cli: 'gateway keys create NAME', run: () => go('?new=1') },
     { title: 'Close', key: 'Escape', run: () => go('') },
   ]);
-  const keys = value.value?.keys ?? [];
+  const all = value.value?.keys ?? NO_ROWS;
+  const { rows: keys } = all;
   const opened = keys.find(({ id, name }) => id === open || name === open);
   if (error.value && !value.value) return <Problem error={error.value} />;
   return (
@@ -79,7 +81,7 @@ function AllKeys() {
       <Foot
         command={opened ? `gateway keys get ${toShellArguments(opened.name)}` : 'gateway keys list'}
       >
-        {counted(keys.length, 'key')}
+        {listed(all, 'key')}
       </Foot>
     </div>
   );

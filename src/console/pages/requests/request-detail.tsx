@@ -19,7 +19,7 @@ export function RequestDetail({
   row: RequestRow | undefined;
   onClose(): void;
 }) {
-  const { api, isAdmin, now } = useConsole();
+  const { api, apiOrigin, isAdmin, now } = useConsole();
   const path = isAdmin() ? '/admin/v1/requests' : '/v1/account/executions';
   const { value, error } = useLoad(
     (signal) => api.json<RequestRow>(`${path}/${encodeURIComponent(id)}`, { signal }),
@@ -31,7 +31,7 @@ export function RequestDetail({
       <div class="title">
         <code class="cut grow">{id}</code>
         <Copy text={id} label="Copy id" />
-        {row && <Copy text={() => toCurl(row, location.origin)} label="Copy as curl" />}
+        {row && <Copy text={() => toCurl(row, apiOrigin())} label="Copy as curl" />}
         {row && (
           <a class="button small plain" href={`/console/playground?from=${id}`}>
             Ask again

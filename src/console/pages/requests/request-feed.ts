@@ -42,6 +42,8 @@ export class RequestFeed {
   readonly #known = signal<Rows>([]);
   readonly #held = signal<Rows>([]);
   #cursor: string | undefined;
+  /** Number of times that the known rows were replaced. */
+  #turn = 0;
   #isBusy = false;
   /** True from a reset until the rows that replace the former ones come. */
   #isStale = false;
@@ -76,20 +78,25 @@ export class RequestFeed {
     const oldest = this.#known.value.at(-1);
     if (this.#isBusy || !this.hasOlder.value || !oldest) return;
     this.#isBusy = true;
+    const turn = this.#turn;
     try {
       const before = new Date(Date.parse(oldest.created_at) + 1).toISOString();
       const paged = this.#cursor === undefined ? { to: before } : { page: this.#cursor };
       const limit = this.#deps.isAdmin ? FIRST_ROWS : MOST_EXECUTIONS;
       const query = { ...this.#query, ...paged, limit };
       const page = await this.#deps.api.json<Page<RequestRow>>(this.#path, { query });
+      // Rows from before others that are gone would stand behind a gap.
+      if (turn !== this.#turn) return;
       this.#known.value = mergeRows(this.#known.value, page.data);
       this.#cursor = page.next_page ?? undefined;
       this.hasOlder.value = page.next_page !== null;
     } catch (thrown) {
+      if (turn !== this.#turn) return;
       this.problem.value = toApiError(thrown).message;
       this.hasOlder.value = false;
     } finally {
       this.#isBusy = false;
+      if (turn !== this.#turn) await this.loadOlder();
     }
   }
 
@@ -102,11 +109,16 @@ export class RequestFeed {
   }
 
   #put(told: Rows, isFirst: boolean): void {
+    if (this.#isStale) {
+      this.#turn++;
+      this.#known.value = this.#held.value = [];
+      this.#cursor = undefined;
+      this.hasOlder.value = true;
+    }
     // The stream begins with the newest rows: fewer than were asked for are all that there are.
     if (isFirst && told.length < FIRST_ROWS) this.hasOlder.value = false;
     const { from = '' } = this.#query;
     const fresh = told.filter(({ created_at: at }) => at >= from);
-    if (this.#isStale) this.#known.value = this.#held.value = [];
     if (!this.isReading || !this.isLoaded.value || this.#isStale)
       this.#known.value = mergeRows(this.#known.value, fresh);
     else {

@@ -1,11 +1,11 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { DeploymentRunView } from '../../../client/deployment-runs.ts';
-import type { Page } from '../../api/views.ts';
+import { listAll, NO_ROWS } from '../../api/list-all.ts';
 import { useConsole } from '../../frame/state.ts';
 import { weekOf } from '../../logic/calendar.ts';
 import type { CalendarMark } from '../../logic/calendar.ts';
-import { counted } from '../../logic/format.ts';
+import { listed } from '../../logic/format.ts';
 import { useLoad } from '../../parts/load.ts';
 import { Empty, Foot, Problem } from '../../parts/parts.tsx';
 import { Calendar } from './calendar.tsx';
@@ -26,23 +26,24 @@ export function SchedulesPage() {
   const week = Number(query.get('week') ?? 0) || 0;
   const days = weekOf(Date.now(), zone, week);
   const from = new Date(Date.parse(days[0] ?? '') - 86_400_000).toISOString();
-  const { value, error, reload } = useLoad(
+  const { value, error, isLoading, reload } = useLoad(
     async (signal) => {
       const until = new Date(Date.parse(from) + WEEK + 2 * 86_400_000).toISOString();
       const [schedules, runs] = await Promise.all([
-        api.json<Page<ScheduleRow>>('/v1/deployments', { query: { limit: 100 }, signal }),
-        api.json<Page<DeploymentRunView>>('/v1/deployment_runs', {
-          query: { limit: 1_000, 'created_at[gte]': from, 'created_at[lt]': until },
+        listAll<ScheduleRow>(api, '/v1/deployments', { signal }),
+        listAll<DeploymentRunView>(api, '/v1/deployment_runs', {
+          query: { 'created_at[gte]': from, 'created_at[lt]': until },
           signal,
         }),
       ]);
-      return { schedules: schedules.data, runs: runs.data };
+      return { schedules, runs };
     },
     [from],
   );
   useEffect(() => {
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') reload();
+      // A week of many runs may take longer to load than until the next turn.
+      if (document.visibilityState === 'visible' && !isLoading.peek()) reload();
     }, POLL_MS);
     return () => clearInterval(timer);
   }, []);
@@ -56,7 +57,8 @@ export function SchedulesPage() {
     route(`/console/schedules?${next.toString()}`, true);
   };
   if (error.value && !value.value) return <Problem error={error.value} />;
-  const { schedules = [], runs = [] } = value.value ?? {};
+  const { schedules: all = NO_ROWS, runs = NO_ROWS } = value.value ?? {};
+  const { rows: schedules } = all;
   const zones = [
     ...new Set([own, 'UTC', ...schedules.flatMap(({ schedule }) => schedule?.timezone ?? [])]),
   ];
@@ -74,11 +76,19 @@ export function SchedulesPage() {
         ) : (
           <>
             <ScheduleTable rows={schedules} own={own} onChange={reload} />
-            <Calendar days={days} marks={toMarks(schedules, runs)} zone={zone} now={now.value} />
+            <Calendar
+              days={days}
+              marks={toMarks(schedules, runs.rows)}
+              zone={zone}
+              now={now.value}
+            />
           </>
         )}
       </div>
-      <Foot command="gateway schedules list">{counted(schedules.length, 'Schedule')}</Foot>
+      <Foot command="gateway schedules list">
+        {listed(all, 'Schedule')}
+        {runs.isCut && `, ${listed(runs, 'run')}`}
+      </Foot>
     </div>
   );
 }

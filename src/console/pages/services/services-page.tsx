@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
-import type { Page } from '../../api/views.ts';
+import { listAll, NO_ROWS } from '../../api/list-all.ts';
 import { useConsole } from '../../frame/state.ts';
-import { counted } from '../../logic/format.ts';
+import { listed } from '../../logic/format.ts';
+import { toMcpCommand, toServiceCurl } from '../../logic/service-calls.ts';
 import { toApiError, useLoad } from '../../parts/load.ts';
 import { Ago, Command, Copy, Empty, Foot, Problem, State } from '../../parts/parts.tsx';
 import '../../styles/services.css';
@@ -34,16 +35,16 @@ export function ServicesPage() {
   const { url, route } = useLocation();
   const open = new URL(url, location.origin).searchParams.get('open') ?? '';
   const { value, error } = useLoad(async (signal) => {
-    const query = { limit: 100 };
     const [services, agents] = await Promise.all([
-      api.json<Page<ServiceRow>>('/v1/endpoints', { query, signal }),
-      api.json<Page<AgentRow>>('/v1/agents', { query, signal }),
+      listAll<ServiceRow>(api, '/v1/endpoints', { signal }),
+      listAll<AgentRow>(api, '/v1/agents', { signal }),
     ]);
-    return { services: services.data, agents: agents.data };
+    return { services, agents };
   }, []);
   if (error.value && !value.value) return <Problem error={error.value} />;
-  const { services = [], agents = [] } = value.value ?? {};
-  const names = new Map(agents.map(({ id, name }) => [id, name]));
+  const { services: all = NO_ROWS, agents = NO_ROWS } = value.value ?? {};
+  const { rows: services } = all;
+  const names = new Map(agents.rows.map(({ id, name }) => [id, name]));
   const opened = services.find(({ id }) => id === open);
   return (
     <div class="page">
@@ -87,7 +88,7 @@ export function ServicesPage() {
               </tbody>
             </table>
           )}
-          <Agents agents={agents} />
+          <Agents agents={agents.rows} />
         </div>
         {opened && (
           <ServiceDetail key={opened.id} row={opened} onClose={() => route('/console/services')} />
@@ -100,7 +101,7 @@ export function ServicesPage() {
             : 'gateway services list'
         }
       >
-        {counted(services.length, 'Service')}, {counted(agents.length, 'Agent')}
+        {listed(all, 'Service')}, {listed(agents, 'Agent')}
       </Foot>
     </div>
   );
@@ -142,7 +143,7 @@ function Agents({ agents }: { agents: readonly AgentRow[] }) {
 
 /** Instructions to call one Service, and a call of it. */
 function ServiceDetail({ row, onClose }: { row: ServiceRow; onClose(): void }) {
-  const { api } = useConsole();
+  const { api, apiOrigin } = useConsole();
   const { route } = useLocation();
   const text = useSignal('');
   const problem = useSignal('');
@@ -158,7 +159,7 @@ function ServiceDetail({ row, onClose }: { row: ServiceRow; onClose(): void }) {
       problem.value = toApiError(thrown).message;
     }
   };
-  const rest = `curl ${location.origin}${row.urls['rest']} \\\n  -H "authorization: Bearer $GATEWAY_API_KEY" \\\n  -H 'content-type: application/json' \\\n  -d '{"input":"Hello"}'`;
+  const rest = toServiceCurl(row, apiOrigin());
   return (
     <aside class="detail" aria-label={`Service ${row.name}`}>
       <div class="title">
@@ -203,9 +204,7 @@ function ServiceDetail({ row, onClose }: { row: ServiceRow; onClose(): void }) {
       {row.protocols.includes('mcp') && (
         <section class="stack">
           <h3>MCP</h3>
-          <Command
-            line={`claude mcp add --transport http ${row.slug ?? 'service'} ${location.origin}${row.urls['mcp']}`}
-          />
+          <Command line={toMcpCommand(row, apiOrigin())} />
         </section>
       )}
       {row.protocols.includes('acp') && (

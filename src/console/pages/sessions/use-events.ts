@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { collect, eachItem } from '../../../client/http/pages.ts';
 import type { Page, SessionEvent } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
 import { toApiError } from '../../parts/load.ts';
@@ -25,15 +26,12 @@ export function useEvents(id: string): {
     const loadAll = async (): Promise<void> => {
       isWhole = false;
       try {
-        const found: SessionEvent[] = [];
-        let page: string | undefined;
-        do {
-          const query = { order: 'asc', limit: 1_000, page };
-          const part: Page<SessionEvent> = await api.json(path, { query, signal: stop.signal });
-          found.push(...part.data);
-          page = part.next_page ?? undefined;
-        } while (page !== undefined);
-        events.value = found;
+        events.value = await collect(
+          eachItem((page) => {
+            const query = { order: 'asc', limit: 1_000, page };
+            return api.json<Page<SessionEvent>>(path, { query, signal: stop.signal });
+          }),
+        );
         put(live);
         live = [];
         isWhole = true;
