@@ -1,12 +1,11 @@
 import type { Log } from '../core/log.ts';
 import type { JobHandler, Jobs } from '../jobs/jobs.ts';
 import type { MessageSender } from '../scheduler/notify/send-message.ts';
-import type { Delivery } from '../scheduler/notify/send-message.ts';
 import type { Op, Store } from '../store/store.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { alertKey, messageId } from './alert.ts';
 import type { Alert } from './alert.ts';
-import type { MailTarget, SendMail } from './send-mail.ts';
+import type { MailDelivery, MailTarget, SendMail } from './send-mail.ts';
 
 /** The durable job that tells a chat of an alert. */
 export const ALERT_CHAT_JOB = 'alert-chat';
@@ -57,7 +56,7 @@ export interface Alerts {
 export function createAlerts(options: AlertsOptions): Alerts {
   const { store, jobs, webhooks, targets } = options;
   const toTell = (kind: string, target: string, { id, organization }: Alert): Op[] => {
-    const payload = { alert: id, target: messageId('', target) };
+    const payload = { alert: id, target: messageId('', target) } satisfies Message;
     return jobs.toAdd({ kind, id: messageId(id, target), payload, holder: organization });
   };
   const toRaise = (alert: Alert): Op[] => {
@@ -66,10 +65,11 @@ export function createAlerts(options: AlertsOptions): Alerts {
     const kept = alert.isForGood === true ? {} : { ttlMs: KEPT_MS };
     return [
       { type: 'put', key: alertKey(id), value: { ...alert }, ifAbsent: true, ...kept },
-      ...targets.webhooks.flatMap((url) =>
-        webhooks.toSend({ ...event, id: messageId(id, url), url }),
+      // One that is listed twice is told once; a second message of its id would refuse the commit.
+      ...[...new Set(targets.webhooks)].flatMap((url) =>
+        webhooks.toSend({ ...event, id: messageId(id, url), url, isOperators: true }),
       ),
-      ...targets.chats.flatMap((url) => toTell(ALERT_CHAT_JOB, url, alert)),
+      ...[...new Set(targets.chats)].flatMap((url) => toTell(ALERT_CHAT_JOB, url, alert)),
       ...targets.mails.flatMap(({ name }) => toTell(ALERT_MAIL_JOB, mailKey(name), alert)),
     ];
   };
@@ -88,8 +88,8 @@ export function createAlerts(options: AlertsOptions): Alerts {
 
 function createChatJob(options: AlertsOptions): JobHandler {
   const { sender, targets } = options;
-  return createTellJob(options, (wanted, { text }, signal) => {
-    const webhook = targets.chats.find((url) => messageId('', url) === wanted);
+  return createTellJob(options, ({ target }, { text }, signal) => {
+    const webhook = targets.chats.find((url) => messageId('', url) === target);
     return webhook === undefined ? undefined : sender.send({ webhook, text, signal });
   });
 }
@@ -100,34 +100,53 @@ const MAX_SUBJECT = 150;
 
 function createMailJob(options: AlertsOptions): JobHandler {
   const { sendMail, targets } = options;
-  return createTellJob(options, (wanted, alert) => {
+  return createTellJob(options, ({ target: wanted, left }, alert) => {
     const target = targets.mails.find(({ name }) => messageId('', mailKey(name)) === wanted);
-    if (!target) return undefined;
+    const to = target?.to.filter((address) => !left || left.includes(messageId('', address)));
+    if (!target || !to?.length) return undefined;
     const { id, type, at, text, data } = alert;
     const facts = Object.entries({ type, at: new Date(at).toISOString(), ...data });
     const lines = facts.map(([name, value]) => `${name}: ${value ?? ''}`);
-    return sendMail(target, {
+    const mail = {
       id: messageId(id, mailKey(target.name)),
       subject: text.replace(/\s+/g, ' ').slice(0, MAX_SUBJECT),
       text: `${text}\n\n${lines.join('\n')}\n`,
-    });
+    };
+    return sendMail({ ...target, to }, mail);
   });
 }
 
+/** Payload of a job that tells of an alert. */
+interface Message {
+  readonly alert: string;
+  /** Hash of the target: a URL may be a secret. */
+  readonly target: string;
+  /** Hashes of the receivers that were not told yet; absent: all. */
+  readonly left?: readonly string[];
+}
+
 /** Tells the target of a message; undefined for one that the operator has taken out of the settings. */
-type Tell = (target: string, alert: Alert, signal: AbortSignal) => Promise<Delivery> | undefined;
+type Tell = (
+  message: Message,
+  alert: Alert,
+  signal: AbortSignal,
+) => Promise<MailDelivery> | undefined;
 
 function createTellJob({ store, log }: AlertsOptions, tell: Tell): JobHandler {
   return async ({ job, attempt, signal }) => {
-    const payload = job.payload as { alert: string; target: string };
-    const alert = await store.get<Alert>(alertKey(payload.alert));
-    const delivery = alert && (await tell(payload.target, alert.value, signal));
+    const message = job.payload as Message;
+    const alert = await store.get<Alert>(alertKey(message.alert));
+    const delivery = alert && (await tell(message, alert.value, signal));
     if (!delivery || delivery.isDelivered) return 'done';
-    const pause = PAUSES_MS[attempt - 1];
-    if (!delivery.isFinal && pause !== undefined) return { againInMs: pause };
-    const { kind } = job;
-    const { reason } = delivery;
-    log.warn('a target was not told of an alert', { kind, alert: payload.alert, reason });
-    return 'done';
+    const { reason, isFinal, isRefused, left } = delivery;
+    const pause = isFinal ? undefined : PAUSES_MS[attempt - 1];
+    if (pause === undefined || isRefused) {
+      const { kind } = job;
+      log.warn('a target was not told of an alert', { kind, alert: message.alert, reason });
+    }
+    if (pause === undefined) return 'done';
+    if (!left) return { againInMs: pause };
+    const hashes = left.map((address) => messageId('', address));
+    return { againInMs: pause, payload: { ...message, left: hashes } };
   };
 }

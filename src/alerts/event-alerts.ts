@@ -23,20 +23,23 @@ export function runAlert(
 export interface UnpricedCall {
   readonly id: string;
   readonly organization: string;
+  /** Provider that answered; an API answers as its own. */
   readonly provider: string;
+  /** Model at the provider; of an API its name, and never the path, which is the client's. */
   readonly model: string;
 }
 
-/** One for each model of a provider and day (UTC): such calls come in thousands. */
+/** One for each model of a provider, or API, and day (UTC): such calls come in thousands. */
 export function unpricedAlert(call: UnpricedCall, at: number): Alert {
   const { id, organization, provider, model } = call;
   const day = new Date(at).toISOString().slice(0, DAY_LENGTH);
+  const what = model === provider ? model : `${model} at ${provider}`;
   return {
     id: `unpriced/${organization}/${provider}/${model}/${day}`,
     type: 'alert.unpriced',
     organization,
     at,
-    text: `Unpriced: nobody knows the price of ${model} at ${provider}; first call of ${day}: ${id}`,
+    text: `Unpriced: nobody knows the price of ${what}; first call of ${day}: ${id}`,
     data: { request: id, provider, model, day },
   };
 }

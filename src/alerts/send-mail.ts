@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
 import type { Delivery } from '../scheduler/notify/send-message.ts';
 import { UrlGuardError } from '../upstream/guard/url-guard-error.ts';
 import type { UrlGuard } from '../upstream/guard/url-guard.ts';
@@ -25,8 +26,16 @@ export interface Mail {
   readonly text: string;
 }
 
+/** What came of a mail; where only some of its receivers were refused, whom that concerns. */
+export type MailDelivery = Delivery & {
+  /** Receivers to whom it may be sent again; absent: all of the mail's. */
+  readonly left?: readonly string[];
+  /** True where others were refused for good. */
+  readonly isRefused?: boolean;
+};
+
 /** Sends once; rejects never. */
-export type SendMail = (target: MailTarget, mail: Mail) => Promise<Delivery>;
+export type SendMail = (target: MailTarget, mail: Mail) => Promise<MailDelivery>;
 
 /** Ports of mail servers by how they speak TLS. */
 const PORTS = { starttls: 587, implicit: 465, off: 25 } as const;
@@ -39,19 +48,51 @@ export function createMailSender(guard: Pick<UrlGuard, 'addresses'>): SendMail {
     const { host, tls, port = PORTS[tls] } = target.smtp;
     try {
       const [address = host] = await guard.addresses(host, port, MAIL_PORTS);
-      await send(target, mail, { address, port });
-      return { isDelivered: true };
+      return toDelivery(await send(target, mail, { address, port }), target);
     } catch (error) {
+      const { rejectedErrors } = error as { rejectedErrors?: readonly Refusal[] };
+      if (rejectedErrors?.length) return toDelivery(rejectedErrors, target);
       return { isDelivered: false, reason: reasonOf(error), isFinal: isFinal(error) };
     }
   };
 }
 
+/** Answer of a server that did not take a mail for one of its receivers. */
+interface Refusal {
+  readonly recipient?: string | undefined;
+  readonly code?: string | undefined;
+  readonly responseCode?: number | undefined;
+}
+
+function toDelivery(refusals: readonly Refusal[], { to }: MailTarget): MailDelivery {
+  const [first] = refusals;
+  if (!first) return { isDelivered: true };
+  const later = refusals.filter((refusal) => !isFinal(refusal));
+  const forGood = refusals.find(isFinal);
+  const deferred = new Set(later.map(({ recipient = '' }) => toPlain(recipient)));
+  const left = to.filter((address) => deferred.has(toPlain(address)));
+  return {
+    isDelivered: false,
+    reason: reasonOf(forGood ?? first),
+    isFinal: later.length === 0,
+    isRefused: forGood !== undefined,
+    // Rather twice than never, should a receiver be named in another way.
+    ...(left.length >= deferred.size && { left }),
+  };
+}
+
+/** An address as mail servers are told it. */
+function toPlain(address: string): string {
+  const at = address.lastIndexOf('@') + 1;
+  return address.slice(0, at) + domainToASCII(address.slice(at));
+}
+
+/** Gives the receivers that the server refused while it took the mail for others. */
 async function send(
   { to, from, smtp }: MailTarget,
   { id, subject, text }: Mail,
   { address, port }: { address: string; port: number },
-): Promise<void> {
+): Promise<readonly Refusal[]> {
   const { createTransport } = await import('nodemailer');
   const { host, tls, auth } = smtp;
   const transport = createTransport({
@@ -71,7 +112,9 @@ async function send(
   });
   const domain = from.split('@')[1] ?? host;
   try {
-    await transport.sendMail({ from, to: [...to], subject, text, messageId: `<${id}@${domain}>` });
+    const messageId = `<${id}@${domain}>`;
+    const told = await transport.sendMail({ from, to: [...to], subject, text, messageId });
+    return told.rejectedErrors ?? [];
   } finally {
     transport.close();
   }

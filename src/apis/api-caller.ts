@@ -2,13 +2,13 @@ import { Buffer } from 'node:buffer';
 import { Writable } from 'node:stream';
 import { GatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
-import type { Usage } from '../core/usage.ts';
 import type { ApiMethod } from '../routing/api.ts';
 import type { Api } from '../routing/catalog.ts';
 import type { RequestOrigin } from '../usage/origin.ts';
 import type { Principal } from '../usage/principal.ts';
 import { noteRefusal, planApiCall, runApiCall } from './run-api-call.ts';
 import type { ApiCallResult, ApiDeps, PlannedApiCall } from './run-api-call.ts';
+import type { ApiConsumption } from './settle-api-call.ts';
 import { toUriText } from './target.ts';
 import { signalClient } from '../surfaces/signal-client.ts';
 
@@ -31,9 +31,11 @@ export interface ApiQuestion {
   readonly id?: string | undefined;
   /** Surface as the record names it. Default `api`. */
   readonly surface?: string | undefined;
+  /** Told what the call came to, once that is recorded: one that fails may cost something, too. */
+  onSettled?(consumption: ApiConsumption): void;
 }
 
-export interface ApiReply {
+export interface ApiReply extends ApiConsumption {
   /** 2xx, 304 or 4xx. */
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -41,12 +43,6 @@ export interface ApiReply {
   readonly body: Buffer;
   /** Id of the record. */
   readonly id: string;
-  readonly usage: Usage;
-  readonly estimated: boolean;
-  /** Nano-dollars. */
-  readonly cost: number;
-  /** True: what it cost is unknown. */
-  readonly unpriced: boolean;
 }
 
 /** Calls APIs for parts of the gateway, as `/v1/api` does for clients. */
@@ -102,7 +98,7 @@ export function createApiCaller(deps: ApiCallerDeps): ApiCaller {
         },
         deps,
       );
-      return { ...(await gather(result, sink)), id };
+      return { ...(await gather(result, sink, question)), id };
     },
   };
 }
@@ -124,9 +120,11 @@ function plan(
 async function gather(
   { status, headers, body, settled }: ApiCallResult,
   sink: Gatherer,
+  question: ApiQuestion,
 ): Promise<Omit<ApiReply, 'id'>> {
   body?.pipe(sink);
   const { failure, ...consumption } = await settled;
+  question.onSettled?.(consumption);
   const error = sink.failure ?? failure?.error;
   if (error) throw error;
   return { status, headers, body: sink.whole(), ...consumption };

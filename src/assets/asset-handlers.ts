@@ -130,11 +130,24 @@ const create = async (exchange: HttpExchange, deps: AssetDeps): ReturnType<Handl
       }),
     );
   } catch (error) {
-    await registrar.forget(externalId, holder).catch(() => undefined);
+    if (await hasNoRecord(asset, records))
+      await registrar.forget(externalId, holder).catch(() => undefined);
     throw error;
   }
   return reply;
 };
+
+/** True where nobody noted the asset: a commit that failed may have been made all the same. */
+async function hasNoRecord(
+  { organization, externalId }: AssetRecord,
+  records: AssetRecords,
+): Promise<boolean> {
+  try {
+    return (await records.find(organization, externalId)) === undefined;
+  } catch {
+    return false;
+  }
+}
 
 async function sendContent(
   { request, search }: HttpExchange,

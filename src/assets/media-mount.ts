@@ -15,7 +15,7 @@ const TIMEOUT_MS = 60_000;
 
 /** Storage of media: any unstorage driver. Media that was written is never changed. */
 export interface MediaMount {
-  /** Resolves when all of it is there. A write that failed leaves nothing that counts. */
+  /** Resolves when all of it is there. A write that failed takes back what it wrote. */
   write(id: string, content: SpooledBody): Promise<void>;
   /** Nothing is read before the body is opened; that rejects where the media is gone or damaged. */
   read(id: string, size: number): SpooledBody;
@@ -44,16 +44,25 @@ export async function openMediaMount(config: StoreConfig, clock: Clock): Promise
     if (piece?.length !== expected) throw new Error(`media ${id} is not whole`);
     return piece;
   };
+  const remove = async (id: string, size: number): Promise<void> => {
+    for (const index of piecesOf(size)) await bounded(storage.removeItem(keyOf(id, index)));
+  };
   return {
     async write(id, content) {
       // File drivers would let everybody on the machine read what they write.
       if (config.path !== undefined && isFileDriver(config.driver))
         await mkdir(config.path, { recursive: true, mode: 0o700 });
-      for (const index of piecesOf(content.length)) {
-        const start = index * PIECE_BYTES;
-        const end = Math.min(start + PIECE_BYTES, content.length);
-        const piece = await gatherBody(sliceBody(content, start, end), PIECE_BYTES);
-        await bounded(storage.setItemRaw(keyOf(id, index), piece));
+      let end = 0;
+      try {
+        for (const index of piecesOf(content.length)) {
+          const start = end;
+          end = Math.min(start + PIECE_BYTES, content.length);
+          const piece = await gatherBody(sliceBody(content, start, end), PIECE_BYTES);
+          await bounded(storage.setItemRaw(keyOf(id, index), piece));
+        }
+      } catch (error) {
+        await remove(id, end).catch(() => undefined);
+        throw error;
       }
     },
     read: (id, size) => ({
@@ -68,9 +77,7 @@ export async function openMediaMount(config: StoreConfig, clock: Clock): Promise
         }
       },
     }),
-    async remove(id, size) {
-      for (const index of piecesOf(size)) await bounded(storage.removeItem(keyOf(id, index)));
-    },
+    remove,
     close: () => storage.dispose(),
   };
 }

@@ -61,7 +61,10 @@ export class Watchdog {
     if (timeouts.idle < beforeCommitMs) this.rearm();
   }
 
-  /** The client is slow: silence upstream is our own doing and does not count. */
+  /**
+   * The client is slow: silence upstream is our own doing and does not count. One that takes nothing for
+   * as long as a whole call may last is not waited for any longer.
+   */
   paused(on: boolean): void {
     if (this.isPaused === on) return;
     this.isPaused = on;
@@ -89,7 +92,7 @@ export class Watchdog {
     const { timeouts, beforeCommitMs } = this.options;
     if (this.isWaiting) return this.startedAt + Math.min(timeouts.firstContent, beforeCommitMs);
     if (!this.isCommitted) return this.startedAt + beforeCommitMs;
-    return this.isPaused ? Infinity : this.lastFed + timeouts.idle;
+    return this.lastFed + (this.isPaused ? timeouts.total : timeouts.idle);
   }
 
   private isTooSlow(now: number): boolean {

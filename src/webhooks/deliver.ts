@@ -6,7 +6,7 @@ import type { JobHandler, JobResult } from '../jobs/jobs.ts';
 import { StoreError } from '../store/store.ts';
 import type { Entry, Store } from '../store/store.ts';
 import type { UrlGuard } from '../upstream/guard/url-guard.ts';
-import { deliveryKey, KEPT_ATTEMPTS, urlPlace } from './delivery.ts';
+import { deliveryKey, KEPT_ATTEMPTS, operatorDeliveryKey, urlPlace } from './delivery.ts';
 import type { Delivery, DeliveryAttempt } from './delivery.ts';
 import { sendOnce } from './send-once.ts';
 import { signatureHeaders } from './signature.ts';
@@ -39,8 +39,9 @@ export interface DeliverDeps {
 export function createDeliveryJob(deps: DeliverDeps): JobHandler {
   const { store, clock, log, random } = deps;
   return async ({ job, signal }) => {
-    const { organization } = isJsonObject(job.payload) ? job.payload : {};
-    const entry = await store.get<Delivery>(deliveryKey(String(organization), job.id));
+    const { organization, isOperators } = isJsonObject(job.payload) ? job.payload : {};
+    const toKey = isOperators === true ? operatorDeliveryKey : deliveryKey;
+    const entry = await store.get<Delivery>(toKey(String(organization), job.id));
     if (!entry) return 'done';
     if (entry.value.status !== 'pending') return doneAt(entry);
     const body = await deps.render(entry.value);

@@ -21,7 +21,9 @@ export interface Delivery {
   /** `msg_…`, told in `webhook-id` of every attempt. */
   readonly id: string;
   readonly organization: string;
-  /** `run.succeeded`, `run.failed`. */
+  /** True for one to a target of the operator, which is none of the organization's business. */
+  readonly isOperators?: boolean;
+  /** `run.succeeded`, `run.failed`, or the type of an alert. */
   readonly type: string;
   /** Id of what it tells of. */
   readonly subject: string;
@@ -48,6 +50,13 @@ export const deliveriesOf = (organization: string): Key => ['webhook-delivery', 
 /** Ids sort by the time of their creation. */
 export const deliveryKey = (organization: string, id: string): Key => [
   ...deliveriesOf(organization),
+  id.slice(0, MAX_ID_CHARS),
+];
+
+/** Key of a delivery to a target of the operator, apart from the list of the organization. */
+export const operatorDeliveryKey = (organization: string, id: string): Key => [
+  'operator-delivery',
+  organization,
   id.slice(0, MAX_ID_CHARS),
 ];
 

@@ -4,7 +4,13 @@ import type { Entry, Op } from '../store/store.ts';
 import { UrlGuardError } from '../upstream/guard/url-guard-error.ts';
 import { createDeliveryJob } from './deliver.ts';
 import type { DeliverDeps } from './deliver.ts';
-import { deliveriesOf, deliveryKey, urlPlace, WEBHOOK_JOB } from './delivery.ts';
+import {
+  deliveriesOf,
+  deliveryKey,
+  operatorDeliveryKey,
+  urlPlace,
+  WEBHOOK_JOB,
+} from './delivery.ts';
 import type { Delivery } from './delivery.ts';
 
 const MAX_URL_CHARS = 2048;
@@ -13,7 +19,7 @@ const MAX_TRIES = 5;
 /** An event that somebody asked to be called back for. */
 export interface WebhookEvent extends Pick<
   Delivery,
-  'id' | 'organization' | 'type' | 'subject' | 'at'
+  'id' | 'organization' | 'isOperators' | 'type' | 'subject' | 'at'
 > {
   readonly url: string;
 }
@@ -24,7 +30,10 @@ export interface DeliveryPage {
   limit: number;
 }
 
-/** Signed callbacks (contract: Events, asynchronous callback; Standard Webhooks). */
+/**
+ * Signed callbacks (contract: Events, asynchronous callback; Standard Webhooks). The log that an
+ * organization reads has none that goes to a target of the operator: the URL is a secret of another.
+ */
 export interface Webhooks {
   /** Throws `invalid_request` for a URL that must not be called (requirement run.webhook.ssrf). */
   check(url: string): Promise<void>;
@@ -67,15 +76,16 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       const value: Delivery = {
         ...event,
         sealedUrl: sealer.seal(url, urlPlace(event.id)),
-        shownUrl: shownOf(url),
+        shownUrl: event.isOperators ? new URL(url).origin : shownOf(url),
         status: 'pending',
         tries: 0,
         attempts: [],
       };
-      const { id, organization } = event;
+      const { id, organization, isOperators } = event;
+      const toKey = isOperators ? operatorDeliveryKey : deliveryKey;
       return [
-        { type: 'put', key: deliveryKey(organization, id), value, ifAbsent: true },
-        ...jobs.toAdd(toJob(id, organization)),
+        { type: 'put', key: toKey(organization, id), value, ifAbsent: true },
+        ...jobs.toAdd(toJob({ id, organization, isOperators })),
       ];
     },
     find: async (organization, id) => (await get(organization, id)).value,
@@ -93,7 +103,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         const { key, value, version } = await get(organization, id);
         if (value.status === 'pending') throw underWay(value);
         const next: Delivery = { ...value, status: 'pending', tries: 0 };
-        const wake = await jobs.toWake(toJob(id, organization));
+        const wake = await jobs.toWake(toJob({ id, organization }));
         const put: Op = { type: 'put', key, value: next, ifVersion: version };
         const more = (await also?.(next)) ?? [];
         if ((await store.commit([put, ...wake, ...more])).ok) return next;
@@ -104,10 +114,14 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   };
 }
 
-const toJob = (id: string, organization: string): Job => ({
+const toJob = ({
+  id,
+  organization,
+  isOperators,
+}: Pick<WebhookEvent, 'id' | 'organization'> & { isOperators?: boolean | undefined }): Job => ({
   kind: WEBHOOK_JOB,
   id,
-  payload: { organization },
+  payload: { organization, ...(isOperators && { isOperators }) },
   holder: organization,
 });
 

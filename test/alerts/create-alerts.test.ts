@@ -5,7 +5,7 @@ import { ALERT_CHAT_JOB, ALERT_MAIL_JOB, createAlerts } from '../../src/alerts/c
 import type { AlertTargets } from '../../src/alerts/create-alerts.ts';
 import type { Log } from '../../src/core/log.ts';
 import type { Job, JobResult } from '../../src/jobs/jobs.ts';
-import type { Delivery as Sent } from '../../src/scheduler/notify/send-message.ts';
+import type { MailDelivery as Sent, MailTarget } from '../../src/alerts/send-mail.ts';
 import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import type { Delivery } from '../../src/webhooks/delivery.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -19,7 +19,7 @@ const ALERT: Alert = {
   text: 'Budget one: 80 % are spent',
   data: { budget: 'bud_1', percent: 80, model: null },
 };
-const MAIL = { name: 'ops' } as AlertTargets['mails'][number];
+const MAIL = { name: 'ops', to: ['a@x.test', 'b@x.test', 'c@x.test'] } as unknown as MailTarget;
 const TARGETS: AlertTargets = {
   webhooks: ['https://hooks.example/a'],
   chats: ['https://chat.example/b'],
@@ -84,6 +84,7 @@ describe('raising an alert', () => {
         subject: ALERT.id,
         at: ALERT.at,
         url: 'https://hooks.example/a',
+        isOperators: true,
       },
     ]);
     expect(jobs.map(({ kind, id, holder }) => [kind, id, holder])).toEqual([
@@ -92,6 +93,18 @@ describe('raising an alert', () => {
     ]);
     expect(await store.list({ prefix: ['job'] })).toHaveLength(2);
     expect(await store.list({ prefix: ['webhook'] })).toHaveLength(1);
+  });
+
+  it('tells a target that is listed twice once', async () => {
+    const twice = { ...TARGETS, webhooks: [...TARGETS.webhooks, ...TARGETS.webhooks] };
+    const { alerts, store, jobs, events } = setUp({
+      ...twice,
+      chats: [...TARGETS.chats, 'https://chat.example/c', ...TARGETS.chats],
+    });
+    await alerts.raise(ALERT);
+    expect(await store.get(alertKey(ALERT.id))).toBeDefined();
+    expect(events).toHaveLength(1);
+    expect(jobs.map(({ kind }) => kind)).toEqual([ALERT_CHAT_JOB, ALERT_CHAT_JOB, ALERT_MAIL_JOB]);
   });
 
   it('keeps no URL of a chat in a job', () => {
@@ -169,6 +182,36 @@ describe('telling a target of an alert', () => {
       [
         'a target was not told of an alert',
         { kind: ALERT_CHAT_JOB, alert: ALERT.id, reason: 'status 404' },
+      ],
+    ]);
+  });
+
+  it('sends a mail again to those of its receivers alone who were put off', async () => {
+    const { alerts, jobs, sent, tell, warnings } = setUp(TARGETS, [
+      { isDelivered: false, reason: '550', isRefused: true, left: ['b@x.test', 'c@x.test'] },
+      { isDelivered: false, reason: 'no answer' },
+      { isDelivered: false, reason: '450', left: ['c@x.test'] },
+    ]);
+    await alerts.raise(ALERT);
+    const first = jobs.findIndex(({ kind }) => kind === ALERT_MAIL_JOB);
+    const tellAgain = async (attempt: number): Promise<void> => {
+      const result = await tell(ALERT_MAIL_JOB, attempt);
+      const { payload } = result as { payload?: Job['payload'] };
+      const [job] = jobs.slice(first);
+      if (job && payload !== undefined) jobs[first] = { ...job, payload };
+    };
+    for (const attempt of [1, 2, 3, 4]) await tellAgain(attempt);
+    expect(sent.map((one) => (one as [MailTarget])[0].to.map(([name]) => name).join(''))).toEqual([
+      'abc',
+      'bc',
+      'bc',
+      'c',
+    ]);
+    expect(JSON.stringify(jobs)).not.toContain('x.test');
+    expect(warnings).toEqual([
+      [
+        'a target was not told of an alert',
+        { kind: ALERT_MAIL_JOB, alert: ALERT.id, reason: '550' },
       ],
     ]);
   });

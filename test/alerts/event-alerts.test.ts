@@ -37,4 +37,11 @@ describe('the alert of an unpriced call', () => {
     expect(unpricedAlert(call, AT + 60_000).id).toBe('unpriced/org_1/acme/large/2026-11-22');
     expect(unpricedAlert({ ...call, provider: 'other' }, AT).id).not.toBe(first.id);
   });
+
+  it('names an API once, which answers under its own name', () => {
+    expect(unpricedAlert(call, AT).text).toContain('the price of large at acme; first');
+    expect(unpricedAlert({ ...call, model: 'acme' }, AT).text).toContain(
+      'the price of acme; first',
+    );
+  });
 });

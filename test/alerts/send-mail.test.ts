@@ -60,6 +60,45 @@ describe('mails', () => {
     expect(server.taken).toEqual([]);
   });
 
+  it('that some receivers do not get are told of with those who may get it later', async () => {
+    const { server, send } = await setup();
+    server.refuseTo.set('lead@example.com', '450 mailbox busy');
+    expect(await send(targetOf(server), MAIL)).toEqual({
+      isDelivered: false,
+      isFinal: false,
+      isRefused: false,
+      left: ['lead@example.com'],
+      reason: 'the mail server failed: EENVELOPE 450',
+    });
+    expect(server.taken).toMatchObject([{ to: ['ops@example.com'] }]);
+    const to = ['ops@example.com', 'Lead@EXAMPLE.com', 'gone@example.com'];
+    server.refuseTo.clear();
+    server.refuseTo.set('Lead@example.com', '450 mailbox busy');
+    server.refuseTo.set('gone@example.com', '550 no such mailbox');
+    expect(await send({ ...targetOf(server), to }, MAIL)).toMatchObject({
+      isFinal: false,
+      isRefused: true,
+      left: ['Lead@EXAMPLE.com'],
+      reason: 'the mail server failed: EENVELOPE 550',
+    });
+    server.refuseTo.set('ops@example.com', '550 no such mailbox');
+    const left = ['Lead@EXAMPLE.com'];
+    expect(await send({ ...targetOf(server), to }, MAIL)).toMatchObject({ isFinal: false, left });
+    server.refuseTo.delete('Lead@example.com');
+    expect(await send({ ...targetOf(server), to }, MAIL)).toMatchObject({
+      isFinal: true,
+      isRefused: true,
+      left: [],
+    });
+  });
+
+  it('go once to a receiver who is named twice', async () => {
+    const { server, send } = await setup();
+    const to = ['ops@example.com', 'ops@example.com'];
+    expect(await send({ ...targetOf(server), to }, MAIL)).toEqual({ isDelivered: true });
+    expect(server.taken).toMatchObject([{ to: ['ops@example.com'] }]);
+  });
+
   it('go nowhere without TLS unless that was said', async () => {
     const { server, send } = await setup();
     const told = await send(targetOf(server, { tls: 'starttls' }), MAIL);

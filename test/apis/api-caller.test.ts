@@ -233,7 +233,10 @@ describe('a call to an API from within', () => {
       setImmediate(() => sink.onError(new UpstreamError('reset', 'broken')));
     };
     const { call, outcomes } = setUp([play], { api });
-    await expect(call()).rejects.toMatchObject({ code: 'upstream_interrupted', retry: false });
+    const settled: unknown[] = [];
+    const asked = call({ onSettled: (consumption) => void settled.push(consumption) });
+    await expect(asked).rejects.toMatchObject({ code: 'upstream_interrupted', retry: false });
+    expect(settled).toMatchObject([{ cost: 5, unpriced: false }]);
     expect(outcomes).toMatchObject([{ status: 200, result: 'interrupted', cost: 5 }]);
   });
 

@@ -8,6 +8,7 @@ import type { AuditNote } from '../../src/audit/audit-entry.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { createSigner } from '../../src/core/seal.ts';
 import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
+import { StoreError } from '../../src/store/store.ts';
 import type { RateLimiter } from '../../src/usage/rates/limiter.ts';
 import type { Principal } from '../../src/usage/principal.ts';
 import {
@@ -27,10 +28,14 @@ const LINKS_MS = 60_000;
 interface Setup extends Partial<Principal> {
   /** Commits that are asked for are not made. */
   readonly isFull?: boolean;
+  /** Commits are made, and nobody hears of it. */
+  readonly isUnheard?: boolean;
+  /** The store cannot be read. */
+  readonly isAway?: boolean;
   readonly media?: Media;
 }
 
-function setUp({ isFull = false, media, ...payer }: Setup = {}) {
+function setUp({ isFull = false, isUnheard = false, isAway = false, media, ...payer }: Setup = {}) {
   const clock = createFakeClock(NOW);
   const store = openMemoryStore(clock);
   onTestFinished(() => store.close());
@@ -67,7 +72,13 @@ function setUp({ isFull = false, media, ...payer }: Setup = {}) {
     rates,
     clock,
     ids: createIdSource(clock),
-    records: createAssetRecords(store),
+    records: createAssetRecords({
+      ...store,
+      get: async (key) => {
+        if (isAway) throw new StoreError('unavailable', 'away');
+        return store.get(key);
+      },
+    }),
     registrar,
     registrarOf: () => registrar,
     links,
@@ -77,7 +88,9 @@ function setUp({ isFull = false, media, ...payer }: Setup = {}) {
         async commit(ops, note) {
           notes.push(note);
           if (isFull) throw new Error('full');
-          return store.commit(ops);
+          const result = await store.commit(ops);
+          if (isUnheard) throw new StoreError('unavailable', 'no answer');
+          return result;
         },
       },
     },
@@ -154,6 +167,15 @@ describe('an asset that is registered', () => {
     await expect(create(IMAGE)).rejects.toThrow('full');
     expect(forgotten).toEqual(['media_1']);
     await expect(get('media_1')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('keeps its media where its record may have been kept', async () => {
+    const unheard = setUp({ isUnheard: true });
+    await expect(unheard.create(IMAGE)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await unheard.get('media_1')).toMatchObject({ status: 200 });
+    const away = setUp({ isFull: true, isAway: true });
+    await expect(away.create(IMAGE)).rejects.toThrow('full');
+    expect([unheard.forgotten, away.forgotten]).toEqual([[], []]);
   });
 
   it('is given up when its client leaves', async () => {

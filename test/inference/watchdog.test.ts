@@ -62,6 +62,34 @@ describe('Watchdog', () => {
     expect(lapses.map(([lapse]) => lapse)).toEqual(['timeout_idle']);
   });
 
+  it('waits for a client that takes nothing as long as a whole call may last', () => {
+    const { clock, watchdog, lapses } = setup({ callDeadline: Infinity });
+    watchdog.committed();
+    for (const reads of [true, false]) {
+      watchdog.paused(true);
+      clock.advance(4999);
+      expect(lapses).toEqual([]);
+      if (reads) watchdog.paused(false);
+    }
+    clock.advance(1);
+    expect(lapses).toEqual([['timeout_idle', 9999]]);
+  });
+
+  it('sets no timer for ever, which would fire at once', () => {
+    const delays: number[] = [];
+    const clock = createFakeClock();
+    const setTimeout: typeof clock.setTimeout = (fn, ms) => {
+      delays.push(ms);
+      return clock.setTimeout(fn, ms);
+    };
+    const { watchdog } = setup({ clock: { ...clock, setTimeout }, callDeadline: Infinity });
+    watchdog.committed();
+    watchdog.paused(true);
+    clock.advance(4000);
+    expect(delays.length).toBeGreaterThan(1);
+    expect(delays.every(Number.isFinite)).toBe(true);
+  });
+
   it('ends the call at its deadline, committed or not', () => {
     const { clock, watchdog, lapses } = setup({ callDeadline: 250 });
     watchdog.committed();

@@ -8,6 +8,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createUrlGuard } from '../../src/upstream/guard/url-guard.ts';
 import type { UrlGuard } from '../../src/upstream/guard/url-guard.ts';
+import { operatorDeliveryKey } from '../../src/webhooks/delivery.ts';
 import { signatureHeaders } from '../../src/webhooks/signature.ts';
 import { createSigningSecrets } from '../../src/webhooks/signing-secrets.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
@@ -127,6 +128,27 @@ describe('the delivery of a webhook', () => {
     await go(gone);
     expect(await gone.find(ORGANIZATION, 'msg_1')).toMatchObject({ status: 'failed' });
     expect(receiver.received).toEqual([]);
+  });
+
+  it('reaches a target of the operator, whose log is none of the organization', async () => {
+    const webhooks = open(0);
+    const event = { id: 'msg_1', organization: ORGANIZATION, type: 'alert.budget', subject: 'a' };
+    const url = `${receiver.url}/x`;
+    await store.commit(webhooks.toSend({ ...event, at: 0, url, isOperators: true }));
+    await webhooks.handler({
+      job: {
+        kind: 'webhook',
+        id: 'msg_1',
+        payload: { organization: ORGANIZATION, isOperators: true },
+      },
+      attempt: 1,
+      failures: 0,
+      signal: new AbortController().signal,
+    });
+    expect(receiver.received).toHaveLength(1);
+    expect(await webhooks.list(ORGANIZATION, { limit: 10 })).toEqual([]);
+    const kept = await store.get(operatorDeliveryKey(ORGANIZATION, 'msg_1'));
+    expect(kept?.value).toMatchObject({ status: 'delivered' });
   });
 
   it('keeps neither URL nor secret readable in the store', async () => {

@@ -3,7 +3,7 @@ import { createSealer } from '../../src/core/seal.ts';
 import type { Job } from '../../src/jobs/jobs.ts';
 import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import { UrlGuardError } from '../../src/upstream/guard/url-guard-error.ts';
-import { deliveryKey, urlPlace } from '../../src/webhooks/delivery.ts';
+import { deliveryKey, operatorDeliveryKey, urlPlace } from '../../src/webhooks/delivery.ts';
 import type { Delivery } from '../../src/webhooks/delivery.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import type { WebhooksOptions } from '../../src/webhooks/webhooks.ts';
@@ -121,6 +121,21 @@ describe('an event to send', () => {
     expect(shownUrl).toBe(url);
     expect(sealer.open(sealedUrl, urlPlace('msg_1'))).toBe(url);
     expect(() => sealer.open(sealedUrl, urlPlace('msg_2'))).toThrow();
+  });
+});
+
+describe('an event to a target of the operator', () => {
+  it('is kept apart from what its organization reads, and shows no path', async () => {
+    const { webhooks, store, added } = setUp();
+    const event = { ...EVENT, type: 'alert.budget', isOperators: true };
+    expect(await store.commit(webhooks.toSend(event))).toMatchObject({ ok: true });
+    expect(added).toEqual([{ ...JOB, payload: { organization: 'org_1', isOperators: true } }]);
+    expect(await webhooks.list('org_1', { limit: 10 })).toEqual([]);
+    for (const asked of [webhooks.find('org_1', 'msg_1'), webhooks.redeliver('org_1', 'msg_1')])
+      await expect(asked).rejects.toMatchObject({ code: 'not_found' });
+    const kept = await store.get<Delivery>(operatorDeliveryKey('org_1', 'msg_1'));
+    expect(kept?.value.shownUrl).toBe('https://hooks.example:8443');
+    expect(JSON.stringify(kept)).not.toContain('/a/b');
   });
 });
 

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { scanJson } from '../../core/json/json-document.ts';
 import type { ApiQuestion, ApiReply } from '../../apis/api-caller.ts';
-import { knownCost } from '../../usage/usage.ts';
 import type { CallDone } from './call-model.ts';
 
 type ApiInput = Pick<ApiQuestion, 'method' | 'path' | 'query' | 'body'>;
@@ -23,15 +22,18 @@ export function readApiInput(input: Buffer): ApiInput {
 }
 
 /** The answer as the output of a run: what the API refused has failed, and still shows its answer. */
-export function toApiResult({ status, headers, body, usage, ...paid }: ApiReply): CallDone {
-  const cost = knownCost(paid);
+export function toApiResult({
+  status,
+  headers,
+  body,
+}: Pick<ApiReply, 'status' | 'headers' | 'body'>): CallDone {
   const shown = { status, headers, body: 0 };
   const output = Buffer.from(
     JSON.stringify(shown).replace(/0\}$/, () => `${bodyText(body, headers['content-type'])}}`),
   );
-  if (status < 400) return { output, usage, cost, error: null };
+  if (status < 400) return { output, error: null };
   const message = `the API refused the call with ${status}`;
-  return { output, usage, cost, error: { code: 'upstream_rejected', message } };
+  return { output, error: { code: 'upstream_rejected', message } };
 }
 
 /** JSON as it came, other texts as a text, the rest in base64. */

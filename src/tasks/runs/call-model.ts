@@ -1,7 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { toGatewayError } from '../../core/errors.ts';
 import type { Protocol } from '../../protocols/registry.ts';
-import type { Usage } from '../../core/usage.ts';
 import { runInference } from '../../inference/run-inference.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
 import type { TaskTracker } from '../../inference/types.ts';
@@ -10,19 +9,18 @@ import type { Ledger, RequestOutcome } from '../../usage/ledger/ledger.ts';
 import { ObservedEntry } from '../../usage/ledger/observed-entry.ts';
 import type { RequestOrigin } from '../../usage/origin.ts';
 import type { Principal } from '../../usage/principal.ts';
-import { knownCost } from '../../usage/usage.ts';
 import { toFamilyError } from '../../surfaces/family-error.ts';
 import type { ModelCall } from './run-call.ts';
 import type { RunRecord } from './run-record.ts';
 import { signalClient } from '../../surfaces/signal-client.ts';
 
+/** What a call is settled with. */
+export type CallCharge = Pick<RequestOutcome, 'usage' | 'cost' | 'unpriced'>;
+
 /** A call that came to an end of its own. */
 export interface CallDone {
   /** JSON. */
   readonly output: Buffer;
-  readonly usage: Usage | undefined;
-  /** Nano-dollars; null: unknown. */
-  readonly cost: number | null;
   readonly error: RunRecord['error'];
 }
 
@@ -34,6 +32,8 @@ export interface ModelQuestion {
   readonly origin?: RequestOrigin | undefined;
   readonly catalog: Catalog;
   readonly signal: AbortSignal;
+  /** Told what the call came to: one that fails may cost something, too. */
+  onSettled(charge: CallCharge): void;
 }
 
 export interface ModelDeps {
@@ -48,13 +48,12 @@ export interface ModelDeps {
  * @throws GatewayError what the endpoint would have answered
  */
 export async function callModel(
-  { id, call, principal, origin, catalog, signal }: ModelQuestion,
+  { id, call, principal, origin, catalog, signal, onSettled }: ModelQuestion,
   { inference, trackers }: ModelDeps,
 ): Promise<CallDone> {
   const { surface, body, address } = call;
   const { clock } = inference;
-  let outcome: RequestOutcome | undefined;
-  const ledger = observed(inference.ledger, (settled) => (outcome = settled));
+  const ledger = observed(inference.ledger, onSettled);
   try {
     const result = await runInference(
       {
@@ -78,8 +77,7 @@ export async function callModel(
       { ...inference, ledger },
     );
     if (result.type === 'stream') throw new Error('a run has no stream');
-    const { usage, cost = 0, unpriced }: Partial<RequestOutcome> = outcome ?? {};
-    return { output: result.body, usage, cost: knownCost({ cost, unpriced }), error: null };
+    return { output: result.body, error: null };
   } catch (thrown) {
     throw toFamilyError(surface.family, toGatewayError(thrown));
   }

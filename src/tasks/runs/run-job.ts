@@ -12,6 +12,7 @@ import { findCharge } from '../../usage/spend/find-charge.ts';
 import type { PayingKey } from '../../usage/principal.ts';
 import { toUsageRecord } from '../../usage/requests/request-record.ts';
 import { usageSums } from '../../usage/requests/request-row.ts';
+import { knownCost } from '../../usage/usage.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Admitted } from '../../surfaces/gate.ts';
 import type { ApiCaller } from '../../apis/api-caller.ts';
@@ -21,7 +22,7 @@ import type { VideoService } from '../videos/video-task.ts';
 import { toVideoObject } from '../videos/video-views.ts';
 import { readApiInput, toApiResult } from './call-api.ts';
 import { callModel } from './call-model.ts';
-import type { CallDone, ModelDeps } from './call-model.ts';
+import type { CallCharge, CallDone, ModelDeps, ModelQuestion } from './call-model.ts';
 import { toModelCall } from './run-call.ts';
 import { INTERRUPTED, isOver, webhookPlace } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
@@ -51,10 +52,13 @@ export interface RunJobDeps extends ModelDeps {
 }
 
 /** Outcome of the work of a run. */
-type Outcome = Pick<RunRecord, 'error' | 'cost'> & {
+type Outcome = Pick<RunRecord, 'error' | 'usage' | 'cost'> & {
   readonly output?: Buffer | undefined;
-  readonly usage?: RunRecord['usage'];
 };
+
+/** What a run came to; it may have failed all the same. */
+type Paid = Pick<RunRecord, 'usage' | 'cost'>;
+const NOTHING: Paid = { usage: null, cost: 0 };
 
 /**
  * Does one run. It is noted that the call begins before anything is sent, so one that was under way when
@@ -77,7 +81,7 @@ async function begin(entry: RunEntry, signal: AbortSignal, deps: RunJobDeps): Pr
   } catch (thrown) {
     // Nothing was sent yet: a store that fails is asked again.
     if (thrown instanceof GatewayError && thrown.code === 'persistence_failed') throw thrown;
-    return end(entry, failureOf(thrown), deps);
+    return end(entry, { ...failureOf(thrown), ...NOTHING }, deps);
   }
   if (!admitted) return { againInMs: SHORTEST_PAUSE_MS };
   try {
@@ -98,38 +102,45 @@ interface Work extends Pick<Admitted, 'principal'> {
 async function carryOut(entry: RunEntry, work: Work, deps: RunJobDeps): Promise<JobResult> {
   const grace = withGrace(work.signal, deps.clock);
   let outcome: Outcome;
+  let paid = NOTHING;
+  const onSettled = (charge: CallCharge): void => void (paid = toPaid(charge));
   try {
-    const { isVideo, done } = await call(entry.value, { ...work, signal: grace.signal }, deps);
+    const asked = { ...work, signal: grace.signal, onSettled };
+    const { isVideo, done } = await call(entry.value, asked, deps);
     if (isVideo) {
       const video = siblingOf(entry.value.call, 'video');
       const changed = await deps.records.change(entry, { video });
       return changed ? goOn(changed, deps) : { againInMs: 0 };
     }
-    outcome = {
-      ...done,
-      usage: done.usage ? toUsageRecord(usageSums({ usage: done.usage })) : null,
-    };
+    outcome = { ...done, ...paid };
   } catch (thrown) {
     if (thrown instanceof StoreError) throw thrown;
-    outcome = failureOf(thrown);
+    // A failure that cost nothing has no usage to tell of.
+    outcome = { ...failureOf(thrown), ...(paid.cost === 0 ? NOTHING : paid) };
   } finally {
     grace.release();
   }
   return end(entry, outcome, deps);
 }
 
+function toPaid({ usage, ...charge }: CallCharge): Paid {
+  return { usage: toUsageRecord(usageSums({ usage })), cost: knownCost(charge) };
+}
+
 async function call(
   { call: id, model: name, origin }: RunRecord,
-  { principal, input = Buffer.from('{}'), signal }: Work,
+  work: Work & Pick<ModelQuestion, 'onSettled'>,
   deps: RunJobDeps,
 ): Promise<{ isVideo: boolean; done: CallDone }> {
+  const { principal, input = Buffer.from('{}'), signal, onSettled } = work;
   await deps.inference.ledger.checkFunds(principal);
   const catalog = deps.catalog();
   const model = catalog.models.get(name);
   if (!model) throw new GatewayError('model_not_found');
   if (model.type === 'api') {
     const asked = readApiInput(input);
-    const question = { ...asked, principal, origin, vendor: name, signal, id, surface: 'run' };
+    const head = { principal, origin, vendor: name, id, surface: 'run' };
+    const question = { ...asked, ...head, signal, onSettled };
     return { isVideo: false, done: toApiResult(await deps.apis.call(question)) };
   }
   const question = {
@@ -139,6 +150,7 @@ async function call(
     origin,
     catalog,
     signal,
+    onSettled,
   };
   return { isVideo: model.type === 'video', done: await callModel(question, deps) };
 }
@@ -150,7 +162,7 @@ async function goOn(entry: RunEntry, deps: RunJobDeps): Promise<JobResult> {
   const { value: record } = entry;
   const id = record.video ?? siblingOf(record.call, 'video');
   const found = await deps.videos.find(record.payer.organizationId, id).catch(nothingFound);
-  if (!found) return end(entry, STOPPED, deps);
+  if (!found) return end(entry, await withoutVideo(record, id, deps), deps);
   const { value: video } = found;
   if (video.settlement !== 'reserved') return end(entry, await toOutcome(video, deps), deps);
   const age = deps.clock.now() - record.at;
@@ -163,8 +175,22 @@ const STOPPED: Outcome = {
     message:
       'the gateway stopped during the call, which may have been carried out; it is not made again',
   },
-  cost: 0,
+  ...NOTHING,
 };
+
+/** Outcome of a run whose video was deleted, or never came to be. */
+async function withoutVideo(
+  { video }: RunRecord,
+  id: string,
+  { store }: RunJobDeps,
+): Promise<Outcome> {
+  const charge = await findCharge({ store }, id);
+  // Only what was made is charged for.
+  if (charge) return { ...charge, error: null };
+  return video === null ? STOPPED : { ...NOTHING, error: NO_VIDEO };
+}
+
+const NO_VIDEO = { code: 'failed', message: 'the provider made no video' };
 
 function nothingFound(thrown: unknown): undefined {
   if (thrown instanceof GatewayError && thrown.code === 'not_found') return undefined;
@@ -173,27 +199,23 @@ function nothingFound(thrown: unknown): undefined {
 
 async function toOutcome(record: VideoRecord, { store }: RunJobDeps): Promise<Outcome> {
   const { video, id } = record;
-  const charge = await findCharge({ store }, id);
-  const paid = charge ?? { usage: null, cost: 0 };
-  if (video.state === 'failed') {
-    const error = video.error ?? { code: 'failed', message: 'the provider made no video' };
-    return { ...paid, error };
-  }
+  const paid = (await findCharge({ store }, id)) ?? NOTHING;
+  if (video.state === 'failed') return { ...paid, error: video.error ?? NO_VIDEO };
   const shown = { ...toVideoObject(record), content_url: `/v1/videos/${id}/content` };
   return { ...paid, error: null, output: Buffer.from(JSON.stringify(shown)) };
 }
 
-function failureOf(thrown: unknown): Outcome {
+function failureOf(thrown: unknown): Pick<Outcome, 'error'> {
   if (!(thrown instanceof GatewayError)) throw thrown;
   const { code, message } = thrown;
-  return { error: { code, message: toPublicMessage(message) }, cost: 0 };
+  return { error: { code, message: toPublicMessage(message) } };
 }
 
 /** The end and what is to be told of it are one commit, so it is told once (requirement run.webhook.delivered). */
 async function end(entry: RunEntry, outcome: Outcome, deps: RunJobDeps): Promise<JobResult> {
   const { clock, records, sealer, webhooks } = deps;
   const { value: record } = entry;
-  const { error, cost, usage = null, output } = outcome;
+  const { error, cost, usage, output } = outcome;
   const endedAt = clock.now();
   const status = error ? 'failed' : 'succeeded';
   const changes = { status, error, cost, usage, endedAt } as const;
@@ -212,11 +234,20 @@ async function end(entry: RunEntry, outcome: Outcome, deps: RunJobDeps): Promise
       const ended = await records.end(entry, { changes, output }, told);
       return ended ? 'done' : { againInMs: 0 };
     } catch (thrown) {
-      if (!(thrown instanceof StoreError) || tries === MAX_TRIES) throw thrown;
+      if (!(thrown instanceof StoreError)) throw thrown;
+      // An output of that size is too large for ever; what the run came to stays true.
+      if (thrown.code === 'too_large' && output)
+        return end(entry, { usage, cost, error: error ?? TOO_LARGE }, deps);
+      if (tries === MAX_TRIES) throw thrown;
       await new Promise<void>((resolve) => clock.setTimeout(resolve, TRY_AGAIN_MS * tries));
     }
   }
 }
+
+const TOO_LARGE = {
+  code: 'invalid_upstream_response',
+  message: 'the answer is too large to be kept as the output of a run',
+};
 
 /** A signal that is aborted a little later. */
 function withGrace(signal: AbortSignal, clock: Clock): { signal: AbortSignal; release(): void } {

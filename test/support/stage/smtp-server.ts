@@ -22,6 +22,8 @@ export interface SmtpServer {
   readonly signIns: readonly string[];
   /** Answer to mails in place of taking them; undefined takes them. */
   refusal: string | undefined;
+  /** Answers to receivers in place of taking them, by address. */
+  readonly refuseTo: Map<string, string>;
   close(): Promise<void>;
 }
 
@@ -80,10 +82,12 @@ export async function startSmtpServer({ auth }: SmtpOptions = {}): Promise<SmtpS
           to = [];
           say(isSignedIn ? '250 ok' : '530 sign in first');
           return;
-        case 'RCPT':
-          to.push(address);
-          say('250 ok');
+        case 'RCPT': {
+          const answer = running.refuseTo.get(address);
+          if (answer === undefined) to.push(address);
+          say(answer ?? '250 ok');
           return;
+        }
         case 'DATA':
           body = [];
           say('354 go on');
@@ -119,6 +123,7 @@ export async function startSmtpServer({ auth }: SmtpOptions = {}): Promise<SmtpS
     refused,
     signIns,
     refusal: undefined,
+    refuseTo: new Map(),
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -29,8 +29,6 @@ describe('the answer of an API as the output of a run', () => {
       status,
       headers: type === undefined ? {} : { 'content-type': type },
       body: Buffer.from(body),
-      usage: undefined,
-      cost: 5,
     }) as unknown as ApiReply;
   const shown = (...parts: Parameters<typeof reply>) =>
     toApiResult(reply(...parts)).output?.toString() ?? '';

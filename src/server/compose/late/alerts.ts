@@ -87,7 +87,9 @@ export async function createAlertParts(options: AlertPartsOptions): Promise<Aler
     handlers: new Map([[WATCH_JOB, watch], ...alerts.handlers]),
     observe({ id, principal }, { unpriced, answeredBy }) {
       if (!unpriced || !answeredBy) return;
-      const { provider: by, upstreamModel: model } = answeredBy;
+      const { provider: by, model: asked, upstreamModel } = answeredBy;
+      // An API answers under its own name, and what it was asked for is a path of the client's.
+      const model = asked === by ? by : upstreamModel;
       const call = { id, organization: principal.organizationId, provider: by, model };
       alerts.raise(unpricedAlert(call, clock.now())).catch(report);
     },

@@ -118,6 +118,20 @@ describe('alerts to the targets of the settings', () => {
     expect(await messages()).toHaveLength(1);
   });
 
+  it('tell of an API once a day, whatever its clients ask it for', async () => {
+    for (const path of ['/items/1', '/items/word-of-a-client'])
+      parts.observe(
+        begun(),
+        outcome({
+          unpriced: true,
+          answeredBy: { model: 'crm', provider: 'crm', upstreamModel: `GET ${path}` },
+        }),
+      );
+    const told = await raised();
+    expect(told).toMatchObject([{ data: { provider: 'crm', model: 'crm' } }]);
+    expect(JSON.stringify(told)).not.toContain('/items');
+  });
+
   it.each([
     { unpriced: false, answeredBy },
     { unpriced: true, answeredBy: null },
