@@ -52,7 +52,8 @@ export function closeSchema(schema: unknown, onLoss: () => void): unknown {
     else closed[name] = NESTED.has(name) ? closeSchema(value, onLoss) : value;
   }
   if (isOfObjects(schema)) {
-    const { properties, additionalProperties: further = !hasMembers(properties) } = schema;
+    // An object without a list of properties can hold anything; an empty list leaves it none.
+    const { properties, additionalProperties: further = properties === undefined } = schema;
     if (further !== false) onLoss();
     closed['additionalProperties'] = false;
   }
@@ -74,11 +75,6 @@ function closeEach(schemas: Record<string, unknown>, onLoss: () => void): Record
 function isBound(name: string, value: unknown): boolean {
   if (name === 'format') return !FORMATS.has(value);
   return BOUNDS.has(name) || (name === 'minItems' && Number(value) > MAX_MIN_ITEMS);
-}
-
-/** An object of which nothing is said can hold anything. */
-function hasMembers(properties: unknown): boolean {
-  return isJsonObject(properties) && Object.keys(properties).length > 0;
 }
 
 function isOfObjects({ type, properties }: Record<string, unknown>): boolean {
