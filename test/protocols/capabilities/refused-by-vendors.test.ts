@@ -7,30 +7,10 @@ import type {
   ToolResultPart,
   Turn,
 } from '../../../src/protocols/canonical/canonical.ts';
-import { chatCodec } from '../../../src/protocols/chat/codec/chat-codec.ts';
-import { generateContentCodec } from '../../../src/protocols/generate-content/codec/generate-content-codec.ts';
-import { messagesCodec } from '../../../src/protocols/messages/codec/messages-codec.ts';
-import { responsesCodec } from '../../../src/protocols/responses/codec/responses-codec.ts';
-import { toText } from '../codec-laws.ts';
-import { encodeRequest } from '../../support/protocols.ts';
+import { writeTo as write } from './write-to.ts';
 
-const CODECS = [chatCodec, responsesCodec, messagesCodec, generateContentCodec];
 const TOOL = { type: 'function', name: 'f' } as const;
 const HI: Turn = { role: 'user', parts: [{ type: 'text', text: 'hi' }] };
-
-function write(protocol: Protocol, model: string, fields: Partial<CanonicalRequest>) {
-  const codec = CODECS.find(({ id }) => id === protocol)!;
-  const request: CanonicalRequest = {
-    turns: [HI],
-    tools: [],
-    stream: false,
-    unmapped: [],
-    ...fields,
-  };
-  const target = { model, defaultMaxTokens: 8192, askUsage: false };
-  const { value, losses } = encodeRequest(codec, request, target);
-  return { body: JSON.parse(toText(value)), losses };
-}
 
 const gemini = (model: string, fields: Partial<CanonicalRequest>) =>
   write('generate-content', model, fields);
