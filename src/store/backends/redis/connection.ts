@@ -36,6 +36,8 @@ export function toRedisPlace(given: Record<string, unknown>): RedisPlace {
 export interface Names {
   /** Rows, keys, expiry, version, in the order that scripts take them. */
   readonly keys: readonly [string, string, string, string];
+  /** Counter that gives commits their versions. */
+  readonly version: string;
   readonly format: string;
   /** A hash of what the store knows of itself. */
   readonly meta: string;
@@ -47,8 +49,10 @@ export interface Names {
 
 export function namesOf({ prefix }: RedisPlace): Names {
   const named = (what: string) => `${prefix}{store}:${what}`;
+  const version = named('version');
   return {
-    keys: [named('rows'), named('keys'), named('expiry'), named('version')],
+    keys: [named('rows'), named('keys'), named('expiry'), version],
+    version,
     format: named('format'),
     meta: named('meta'),
     ping: named('ping'),

@@ -32,6 +32,5 @@ export function connectToMaster(place: RedisPlace, listener: Redis): Redis {
 
 /** A replica that took over has missed versions that were given out: they must not be given out again. */
 async function skipVersions(connection: Redis, place: RedisPlace): Promise<void> {
-  const [, , , version] = namesOf(place).keys;
-  await connection.incrby(version, MISSED);
+  await connection.incrby(namesOf(place).version, MISSED);
 }
