@@ -1,4 +1,4 @@
-// Reports which requirements are proven by a test: `npm run requirements [-- --pending | --sample SEED]`.
+// Reports which requirements are named by a test: `npm run requirements [-- --pending | --sample SEED]`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -90,7 +90,7 @@ if (values.sample !== undefined) {
   if (values.pending) for (const id of pending) console.log(id);
   for (const line of byArea(verified)) console.log(line);
   console.log(
-    `${verified.size} of ${REQUIREMENTS.size} requirements verified, ${pending.length} pending`,
+    `${verified.size} of ${REQUIREMENTS.size} requirements are named by a test, ${pending.length} pending; whether it ran and passed, a run of the tests tells`,
   );
 }
 for (const id of unknown) console.error(`unknown requirement: ${id}`);
