@@ -26,7 +26,7 @@ export interface Mail {
   readonly text: string;
 }
 
-/** What came of a mail; where only some of its receivers were refused, whom that concerns. */
+/** Outcome of a mail, with the receivers concerned where a server refused only some of them. */
 export type MailDelivery = Delivery & {
   /** Receivers to whom it may be sent again; absent: all of the mail's. */
   readonly left?: readonly string[];
@@ -76,7 +76,7 @@ function toDelivery(refusals: readonly Refusal[], { to }: MailTarget): MailDeliv
     reason: reasonOf(forGood ?? first),
     isFinal: later.length === 0,
     isRefused: forGood !== undefined,
-    // Rather twice than never, should a receiver be named in another way.
+    // A mail that comes twice is better than none, should a receiver be named in another way.
     ...(left.length >= deferred.size && { left }),
   };
 }

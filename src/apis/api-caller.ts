@@ -31,7 +31,7 @@ export interface ApiQuestion {
   readonly id?: string | undefined;
   /** Surface as the record names it. Default `api`. */
   readonly surface?: string | undefined;
-  /** Told what the call came to, once that is recorded: one that fails may cost something, too. */
+  /** Receives what the call came to, once that is recorded: one that fails may cost something, too. */
   onSettled?(consumption: ApiConsumption): void;
 }
 

@@ -111,7 +111,7 @@ export function isTerminal({ stdin, stderr }: CliIo): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
 
-/** Unlike the server's clock its timers keep the process alive: a pause must not end the command. */
+/** Clock whose timers keep the process alive, unlike the server's: a pause must not end the command. */
 const processClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -133,7 +133,7 @@ async function runTurn(go: Go, entry: Entry<SessionRow>): Promise<boolean> {
     await runner.run(turnLog, stop.signal);
     return turnLog.isOver;
   } catch (error) {
-    // Behind the end there is nothing to try again.
+    // Nothing is tried again behind the end.
     if (!turnLog.isOver) throw error;
     return true;
   } finally {

@@ -1,6 +1,6 @@
 import type { ApiPath } from '../api/calls.ts';
 
-/** What streams are told apart by; what their queries have in common is asked for. */
+/** Identity of a stream; what the queries of its tabs have in common is asked for. */
 export interface Channel {
   readonly path: ApiPath<'GET'>;
   /** Id of the session of the page: tabs of two sessions may belong to two organizations. */

@@ -12,7 +12,7 @@ export function* fitTurns(turns: readonly Turn[], takes: Capabilities): Steps<re
   const said = yield* collectSteps(turns, (turn, at) => {
     const kept = withoutEmptyTexts(turn, takes);
     if (kept.parts.length > 0) return [kept];
-    // What the user leaves unsaid asks for an answer all the same.
+    // A user who says nothing asks for an answer all the same.
     const isLast = at === turns.length - 1 && turns[at - 1]?.role === 'assistant';
     return isLast && turn.role === 'user' ? [NOTHING] : [];
   });

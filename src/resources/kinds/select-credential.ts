@@ -107,7 +107,7 @@ function listUsable(query: CredentialQuery, { repository, clock }: CredentialDep
   });
 }
 
-/** Not one that a clock that was ahead began: it would outlast its length. */
+/** True while it cools down; one that a clock ahead of this began would outlast its length. */
 function isCooling(
   { cooldown_until: until, failure_count: failures }: State,
   now: number,
@@ -128,7 +128,7 @@ function atTurn(members: readonly Stored[], turn: number): Stored | undefined {
   return undefined;
 }
 
-/** Near the golden section of the round and without a common factor with it: visits every place once. */
+/** Step near the golden section of the round and without a common factor with it: visits every place once. */
 function strideFor(total: number): number {
   let stride = Math.max(1, Math.round(total * 0.618));
   while (greatestCommonDivisor(stride, total) > 1) stride++;

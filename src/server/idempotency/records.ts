@@ -37,7 +37,7 @@ export interface Attempt {
 export interface IdempotencyRecords {
   /** Rejects with `StoreError`. */
   claim(attempt: Attempt): Promise<Claim>;
-  /** As {@link claim}; resolves with undefined for a call of which nothing is known. */
+  /** Claims as {@link claim} does; resolves with undefined for a call of which nothing is known. */
   claimKnown(attempt: Attempt): Promise<Claim | undefined>;
   /** Places of the calls with one name that are known, the oldest first. Rejects with `StoreError`. */
   callsAlike(place: CallPlace): Promise<CallPlace[]>;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { isStoreTrouble } from '../../store/is-store-trouble.ts';
 
-/** What the store did not take is written again after so long, each time twice as long. */
+/** Pause before the first further try, in ms; each one is twice as long. */
 const AGAIN_MS = 1_000;
 const MAX_AGAIN_MS = 30_000;
 

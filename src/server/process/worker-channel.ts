@@ -89,7 +89,7 @@ export function onFirstProcessGone(listener: () => void): void {
   // The disconnect alone tells of it, also where a message could not be sent any more.
   worker.removeAllListeners('error').on('error', () => undefined);
   worker.removeAllListeners('disconnect');
-  // Else Node.js ends the worker there and then, and with it every answer under way.
+  // Node.js would end the worker there and then, and with it every answer under way.
   worker.exitedAfterDisconnect = true;
   process.once('disconnect', listener);
 }

@@ -14,7 +14,7 @@ import type { ModelCall } from './run-call.ts';
 import type { RunRecord } from './run-record.ts';
 import { signalClient } from '../../surfaces/signal-client.ts';
 
-/** What a call is settled with. */
+/** Usage and cost with which a call is settled. */
 export type CallCharge = Pick<RequestOutcome, 'usage' | 'cost' | 'unpriced'>;
 
 /** A call that came to an end of its own. */
@@ -32,7 +32,7 @@ export interface ModelQuestion {
   readonly origin?: RequestOrigin | undefined;
   readonly catalog: Catalog;
   readonly signal: AbortSignal;
-  /** Told what the call came to: one that fails may cost something, too. */
+  /** Receives what the call came to: one that fails may cost something, too. */
   onSettled(charge: CallCharge): void;
 }
 

@@ -56,7 +56,7 @@ type Outcome = Pick<RunRecord, 'error' | 'usage' | 'cost'> & {
   readonly output?: Buffer | undefined;
 };
 
-/** What a run came to; it may have failed all the same. */
+/** Usage and cost of a run, which may have failed all the same. */
 type Paid = Pick<RunRecord, 'usage' | 'cost'>;
 const NOTHING: Paid = { usage: null, cost: 0 };
 
@@ -185,7 +185,7 @@ async function withoutVideo(
   { store }: RunJobDeps,
 ): Promise<Outcome> {
   const charge = await findCharge({ store }, id);
-  // Only what was made is charged for.
+  // A charge proves that the video was made.
   if (charge) return { ...charge, error: null };
   return video === null ? STOPPED : { ...NOTHING, error: NO_VIDEO };
 }

@@ -40,7 +40,7 @@ export interface ConnectionOwner {
   onConnected(connection: Connection): void;
   /** An answer is complete, or a request was taken back before it was written. */
   onFree(connection: Connection): void;
-  /** This or the next is called once; afterwards the connection does nothing more. */
+  /** Exactly one of this and the next is called, once; afterwards the connection does nothing more. */
   onClosed(connection: Connection): void;
   onConnectFailed(connection: Connection, error: UpstreamError): void;
   /** The connection broke before anything of the exchange was written. */

@@ -16,7 +16,7 @@ interface Most {
   readonly idle: number;
 }
 
-/** What one fold takes of all that waits. */
+/** Portion that one fold takes of all that waits. */
 interface Portion {
   readonly rows: readonly OwnRow[];
   /** Slices with something that nobody needs any more. */

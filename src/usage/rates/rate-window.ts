@@ -213,7 +213,7 @@ export class RateWindow implements ClaimWindow {
     return { type: 'put', key: [...this.name, total], value: toRow(at ?? wall, counts), ttlMs };
   }
 
-  /** Later than it was decided: a commit that took long must not give its places back early. */
+  /** Notes the head as of now, not of the decision: a commit that took long gives no place back early. */
   #succeed(total: number, version: Version): void {
     this.#head = { key: this.name, value: total, version };
     this.#seen = this.#look().elapsed;
@@ -245,7 +245,7 @@ export class RateWindow implements ClaimWindow {
       if (total <= until) this.#add({ at, counts: fromRow(value) });
     }
     if (this.#noted.length > 0) this.#sort();
-    // Not before: of a read that failed half way, nothing may be taken for known.
+    // Marked at the end: of a read that failed half way, nothing may be taken for known.
     this.#head = head;
     this.#seen = moment.elapsed;
     this.#known = true;

@@ -126,7 +126,7 @@ export function createSpendCounters(options: SpendCountersOptions): SpendCounter
       const counter = known.get(scopeName(scope));
       const now = options.clock.monotonic();
       if (!counter || now - counter.askedAt < REFRESH_MS) return undefined;
-      // Whoever comes meanwhile is answered by what is known.
+      // Calls that come meanwhile are answered by what is known.
       counter.askedAt = now;
       return replace(known, scope, readCounter(options, scope));
     },

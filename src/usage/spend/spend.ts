@@ -86,7 +86,7 @@ export function leftOf(limits: SpendLimits, windows: Windows, spendOf: SpendOf):
   let least = Infinity;
   someWindow(limits, windows, (window, limit) => {
     const { settled, reserved } = spendOf(window);
-    // Without a limit it is what can be counted.
+    // Finite also without a limit: as much as can be counted.
     least = Math.min(least, Math.min(limit, Number.MAX_SAFE_INTEGER) - settled - reserved);
     return false;
   });

@@ -142,7 +142,7 @@ function readToolChoice(
   const { type, name } = requireObject(choice, 'tool_choice');
   if (type === 'function' || type === 'custom')
     return { name: requireText(name, 'tool_choice.name') };
-  // Among several tools, or one that the provider runs itself.
+  // A choice among several tools, or of one that the provider runs itself.
   unmapped.add('tool_choice');
   return undefined;
 }

@@ -76,7 +76,7 @@ interface Serving {
 
 /** Stands until the client goes, its session is closed, or the gateway stops. */
 function stand({ call, transport, deps, leave }: Serving): CallResult {
-  // Such a stream does no work: with a bound of one call at a time, its client could make none.
+  // A stream of this kind does no work: with a bound of one call at a time, its client could make none.
   call.leave();
   const caller = watchCaller(call.exchange, deps.standing);
   const stream = createMessageStream('sse', { clock: deps.clock, caller });

@@ -41,7 +41,7 @@ export function settingsOf({ url, schema }: PostgresPlace): pg.ClientConfig {
     // Functions name their tables without a schema.
     `search_path=${schema}`,
     'client_min_messages=warning',
-    // Whoever waited for a lock has to see what was committed meanwhile, whatever the server's default.
+    // A commit that waited for a lock has to see what others committed, whatever the server's default.
     'default_transaction_isolation=read\\ committed',
   ].map((setting) => `-c ${setting}`);
   return {

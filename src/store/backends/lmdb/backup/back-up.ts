@@ -82,7 +82,7 @@ async function write(directory: string, options: BackUpOptions): Promise<Manifes
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await letThemBeStored(store);
   await copyStore(store, folder);
-  // Behind the store: what a row names was there before the row, and is never changed.
+  // Copied behind the store: what a row names was there before the row, and is never changed.
   const files = media === undefined ? [] : await copyMedia(media, directory, options);
   const copy = await look(folder, options);
   await syncFile(join(directory, DATA_FILE));
