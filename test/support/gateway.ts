@@ -11,6 +11,7 @@ import { loadConfig } from '../../src/config/read/load-config.ts';
 import { nodeConfigFiles } from '../../src/config/read/load.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import type { Clock } from '../../src/core/time/clock.ts';
+import { reasonOf } from '../../src/core/errors.ts';
 import { createLog } from '../../src/core/log.ts';
 import { convergeConfig } from '../../src/server/process/converge-config.ts';
 import { firstStart } from '../../src/server/process/first-start.ts';
@@ -232,11 +233,11 @@ async function startBinary(
   const child = spawnGateway(['start', '-c', file, ...args], place);
   const ready = /gateway listening on (\S+)\n(?:[^]*client key {2}(\S+))?/;
   const found = await eventually(() => {
-    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${child.log()}`);
+    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}`);
     return ready.exec(child.log()) ?? undefined;
   }, START_TIMEOUT_MS).catch((error: unknown) => {
     child.kill('SIGKILL');
-    throw error;
+    throw new Error(`${reasonOf(error)}: ${child.log()}`, { cause: error });
   });
   return {
     url: found[1] ?? '',
