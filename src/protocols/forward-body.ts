@@ -21,7 +21,7 @@ export function forwardBody(
   const edits: JsonEdit[] = [];
   if (model !== asked) edits.push({ op: 'set', key: 'model', json: JSON.stringify(model) });
   for (const edit of further) edits.push(edit);
-  if (quirks !== undefined) edits.push(...quirkEdits(members, quirks));
+  if (quirks !== undefined) edits.push(...quirkEdits(body, members, quirks));
   return editBody(body, members, edits);
 }
 

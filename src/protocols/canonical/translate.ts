@@ -132,7 +132,7 @@ function* toBytes({ value }: Encoded, size: number): Steps<Buffer> {
 function withQuirks(body: Buffer, { quirks }: EncodeOptions): Buffer {
   if (quirks === undefined) return body;
   const { members } = scanJson(body);
-  return spliceJson(body, members, quirkEdits(members, quirks));
+  return spliceJson(body, members, quirkEdits(body, members, quirks));
 }
 
 /**

@@ -61,7 +61,7 @@ export function encodeGenerateContent(
   { quirks, losses }: EncodeOptions,
 ): Buffer | SpooledBody {
   const { body, members } = peek;
-  const edits: JsonEdit[] = quirks === undefined ? [] : quirkEdits(members, quirks);
+  const edits: JsonEdit[] = quirks === undefined ? [] : quirkEdits(body, members, quirks);
   const contents = withoutForeignSignatures(peek);
   if (contents !== undefined) {
     edits.push({ op: 'set', key: 'contents', json: contents });

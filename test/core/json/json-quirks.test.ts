@@ -8,7 +8,7 @@ import type { Quirks } from '../../../src/core/json/quirks.ts';
 function apply(text: string, quirks: Quirks): string {
   const body = Buffer.from(text);
   const { members } = scanJson(body);
-  return spliceJson(body, members, quirkEdits(members, quirks)).toString();
+  return spliceJson(body, members, quirkEdits(body, members, quirks)).toString();
 }
 
 describe('quirkEdits', () => {
@@ -26,6 +26,13 @@ describe('quirkEdits', () => {
   it('keeps the new name when both spellings are there', () => {
     expect(apply('{"old":1,"new":2}', { rename: { old: 'new' } })).toBe('{"new":2}');
     expect(apply('{"a":1,"b":2}', { rename: { a: 'c', b: 'c' } })).toBe('{"c":1}');
+  });
+
+  it('takes the old name where the new one is null', () => {
+    const quirks: Quirks = { rename: { old: 'new' } };
+    expect(apply('{"new":null,"old":1}', quirks)).toBe('{"new":1}');
+    expect(apply('{"old":1,"new": null}', quirks)).toBe('{"new":1}');
+    expect(apply('{"old":null,"new":null}', quirks)).toBe('{"new":null}');
   });
 
   it('forces a value by dropping and defaulting it', () => {
