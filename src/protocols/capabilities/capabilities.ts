@@ -37,6 +37,8 @@ export interface Capabilities {
   readonly consecutive_assistant_turns: boolean;
   /** A conversation may begin with a turn of the assistant. */
   readonly assistant_first: boolean;
+  /** System texts can stand behind words of the user, in a protocol that has a place for them in front. */
+  readonly system_turns: boolean;
   /** Tools of free text are taken as such. */
   readonly custom_tools: boolean;
   /** `frequency_penalty` and `presence_penalty` other than 0 are taken. */

@@ -2,6 +2,9 @@ import type { Capabilities, Rule } from './capabilities.ts';
 
 const CLAUDE = ['claude-#', 'claude-*-#', 'claude-v#'];
 
+const MID_CONVERSATION =
+  'https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages';
+
 /** Claude that measures its own thinking and takes no sampling at all. */
 const ADAPTIVE_CLAUDE: Partial<Capabilities> = {
   thinking: 'adaptive',
@@ -175,6 +178,21 @@ export const RULES: readonly Rule[] = [
     protocols: ['messages'],
     takes: { any_schema: false },
     source: 'https://docs.claude.com/en/docs/build-with-claude/structured-outputs',
+  },
+  {
+    vendor: 'anthropic',
+    protocols: ['messages'],
+    models: ['claude-opus-#', 'claude-#-opus'],
+    from: '4.8',
+    takes: { system_turns: true },
+    source: MID_CONVERSATION,
+  },
+  {
+    vendor: 'anthropic',
+    protocols: ['messages'],
+    models: ['claude-fable-#', 'claude-mythos-#'],
+    takes: { system_turns: true },
+    source: MID_CONVERSATION,
   },
   {
     vendor: 'anthropic',

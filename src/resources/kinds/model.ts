@@ -67,6 +67,10 @@ const capabilities = exactly({
     .boolean()
     .optional()
     .describe('It takes a conversation that begins with the assistant.'),
+  system_turns: z
+    .boolean()
+    .optional()
+    .describe('Messages can have system texts behind the user; false: they go in front.'),
   custom_tools: z
     .boolean()
     .optional()

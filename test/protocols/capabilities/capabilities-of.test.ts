@@ -180,6 +180,17 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
     protocol: 'messages',
     cases: [['claude-sonnet-4-5', { any_schema: false }]],
   },
+  [`${PLATFORM}/build-with-claude/mid-conversation-system-messages`]: {
+    protocol: 'messages',
+    cases: [
+      ['claude-opus-4-7', { system_turns: false }],
+      ['claude-opus-4-8', { system_turns: true }],
+      ['anthropic/claude-opus-5.5', { system_turns: true }],
+      ['claude-fable-5-1', { system_turns: true }],
+      ['claude-mythos-5', { system_turns: true }],
+      ['claude-sonnet-5', { system_turns: false }],
+    ],
+  },
   [`${PLATFORM}/build-with-claude/thinking-tool-workflows`]: {
     protocol: 'messages',
     cases: [['claude-sonnet-4-5', { budget_after_calls: false }]],

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CanonicalRequest, Part, Turn } from '../../../src/protocols/canonical/canonical.ts';
 import { messagesCodec } from '../../../src/protocols/messages/codec/messages-codec.ts';
@@ -21,9 +22,9 @@ const result = (callId: string, one: string): Part => ({
   isError: false,
 });
 
-function encode(fields: Partial<CanonicalRequest>) {
+function encode(fields: Partial<CanonicalRequest>, model = TARGET.model) {
   const request = { turns: [user(text('hi'))], tools: [], stream: false, unmapped: [], ...fields };
-  const { value, losses } = encodeRequest(messagesCodec, request, TARGET);
+  const { value, losses } = encodeRequest(messagesCodec, request, { ...TARGET, model });
   const json = toText(value);
   return { json, body: JSON.parse(json), losses };
 }
@@ -51,6 +52,52 @@ describe('a request written for a Messages provider', () => {
       expect(encode({}).body).not.toHaveProperty('temperature');
     },
   );
+
+  it('leaves system texts behind the user, for a model that takes them there', () => {
+    const system = (one: string): Turn => ({ role: 'developer', parts: [text(one)] });
+    const assistant: Turn = { role: 'assistant', parts: [call('a')] };
+    const looked: Turn = { role: 'tool', parts: [result('a', 'seen')] };
+    const said = [system('one'), user(text('hi')), system('two'), user(text('there'))];
+    const turns = [...said, assistant, system('three'), looked, system('four')];
+    const { body } = encode({ turns }, 'claude-opus-4-8');
+    expect(body.system).toBe('one');
+    const roles = body.messages.map(({ role }: { role: string }) => role);
+    expect(roles).toEqual(['user', 'user', 'system', 'assistant', 'user', 'system']);
+    expect(body.messages[2].content).toBe('two');
+    expect(body.messages[5].content).toEqual([
+      { type: 'text', text: 'three' },
+      { type: 'text', text: 'four' },
+    ]);
+    const before = encode({ turns: said }, 'claude-opus-4-8').body;
+    expect(body.messages.slice(0, 3)).toEqual(before.messages);
+    const older = encode({ turns }, 'claude-opus-4-7').body;
+    expect(older.system).toHaveLength(4);
+    expect(older.messages).toHaveLength(4);
+  });
+
+  it('puts a system text nowhere but between a user and the assistant', () => {
+    const turn = fc.constantFrom<Turn>(
+      user(text('hi')),
+      { role: 'system', parts: [text('be brief')] },
+      { role: 'assistant', parts: [text('well')] },
+      { role: 'assistant', parts: [{ type: 'reasoning', text: 'unsigned' }] },
+      { role: 'tool', parts: [result('a', 'seen')] },
+    );
+    fc.assert(
+      fc.property(fc.array(turn, { minLength: 1, maxLength: 12 }), (turns) => {
+        const { body } = encode({ turns }, 'claude-opus-5');
+        const roles: string[] = body.messages.map(({ role }: { role: string }) => role);
+        roles.forEach((role, at) => {
+          if (role !== 'system') return;
+          expect(roles[at - 1]).toBe('user');
+          expect([undefined, 'assistant']).toContain(roles[at + 1]);
+        });
+        const isSystem = ({ role }: Turn): boolean => role === 'system';
+        const given = JSON.stringify(body).split('be brief').length - 1;
+        expect(given).toBe(turns.filter(isSystem).length);
+      }),
+    );
+  });
 
   it('gathers system texts, wherever they stand', () => {
     const { body } = encode({
