@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -130,6 +131,29 @@ describe('a backup', () => {
     await expectFormatOneRows(await open(place.store));
   });
 
+  it('goes on without a file of media that is deleted meanwhile', async () => {
+    const place = await site();
+    const gone = join(place.media, 'media', 'asset_2');
+    await mkdir(gone);
+    await writeFile(join(gone, '0'), 'another picture');
+    const onBytes = (): void => rmSync(gone, { recursive: true, force: true });
+    const { files } = await backUp({ ...backUpOf(place), onBytes });
+    expect(files.map(({ path }) => path)).toEqual(['store/data.mdb', 'media/media/asset_1/0']);
+    expect(await verifyBackup(place.backup, work)).toMatchObject({ problems: [] });
+  });
+
+  it(
+    verifies('store.backup-restore', 'is refused where calls of a killed gateway are not stored'),
+    async () => {
+      const place = await site();
+      await mkdir(join(place.store, 'ledger'));
+      await writeFile(join(place.store, 'ledger', '1.wal'), 'a call');
+      const refused = { code: 'locked', message: expect.stringContaining('was killed') };
+      await expect(backUp(backUpOf(place))).rejects.toMatchObject(refused);
+      expect((await readdir(place.root)).toSorted()).toEqual(['media', 'store']);
+    },
+  );
+
   it('is not written where something is', async () => {
     const place = await site();
     await mkdir(place.backup);
@@ -220,6 +244,16 @@ describe('restoring', () => {
       expect(await readFile(join(place.media, 'media', 'asset_1', '0'), 'utf8')).toBe('a picture');
     },
   );
+
+  it('leaves writes that were not stored yet with the store to which they belong', async () => {
+    const place = await site();
+    await backUp(backUpOf(place));
+    await mkdir(join(place.store, 'ledger'));
+    await writeFile(join(place.store, 'ledger', '1.wal'), 'a call');
+    const { formerStore = '' } = await restore(restoreOf(place, true));
+    expect(await readFile(join(formerStore, 'ledger', '1.wal'), 'utf8')).toBe('a call');
+    expect(await readdir(place.store)).not.toContain('ledger');
+  });
 
   it('is refused while a process has the store open, which it names', async () => {
     const place = await site();

@@ -15,9 +15,12 @@ export interface HostGuardOptions {
 
 /**
  * Refuses other than loopback names on a loopback address, so that no web page can reach the
- * gateway through a name of its own (DNS rebinding; requirement ops.cors-and-host).
+ * gateway through a name of its own (DNS rebinding; requirement ops.cors-and-host). With `isProbe`, any
+ * name is accepted on other addresses, since probes of pods and targets name them by their address.
  */
-export function createHostGuard(options: HostGuardOptions): (request: IncomingMessage) => void {
+export function createHostGuard(
+  options: HostGuardOptions,
+): (request: IncomingMessage, isProbe?: boolean) => void {
   const bound = isLoopback(options.listenHost);
   if (!bound && options.allowedHosts.length === 0) return () => undefined;
   const allowed = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
@@ -25,7 +28,8 @@ export function createHostGuard(options: HostGuardOptions): (request: IncomingMe
   const origins = new Set(options.origins);
   const accepts = (host: string | undefined): boolean =>
     host !== undefined && (isLoopback(host) || allowed.has(host));
-  return ({ headers }) => {
+  return ({ headers }, isProbe = false) => {
+    if (isProbe && !bound) return;
     const host = headers.host;
     if (host !== undefined && !accepts(hostName(host))) throw new GatewayError('host_not_allowed');
     const { origin } = headers;

@@ -15,12 +15,12 @@ export interface RequestGuardOptions extends HostGuardOptions {
  */
 export function createRequestGuard(
   options: RequestGuardOptions,
-): (request: IncomingMessage) => void {
+): (request: IncomingMessage, isProbe?: boolean) => void {
   const { urlBytes } = options;
   const checkHost = createHostGuard(options);
-  return (request) => {
+  return (request, isProbe) => {
     // Node.js gives the target byte for byte as Latin-1.
     if ((request.url ?? '').length > urlBytes) throw new GatewayError('url_too_long');
-    checkHost(request);
+    checkHost(request, isProbe);
   };
 }

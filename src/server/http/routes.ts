@@ -23,12 +23,14 @@ export interface RouteSpec {
   refusesHead?: boolean;
   /** True: POST to exactly this path is answered in front of the router. Default false. */
   isDirect?: boolean;
+  /** True: asked by probes, which name the gateway by its address. Default false. */
+  isProbe?: boolean;
 }
 
 export interface RoutesOptions extends ExchangeDeps {
   routes: readonly RouteSpec[];
   /** Refuses a request before anything else is looked at; used against DNS rebinding. */
-  guard(request: IncomingMessage): void;
+  guard(request: IncomingMessage, isProbe?: boolean): void;
   /** Absent: no browser of another origin may read an answer. */
   cors?: Cors | undefined;
 }
@@ -107,12 +109,12 @@ function isForBrowsers(path: string): boolean {
 
 /** The handler of a route behind what protects it, whichever way a request comes in. */
 export function shield(
-  { path }: RouteSpec,
+  { path, isProbe }: RouteSpec,
   handler: Handler,
   { guard, cors }: RoutesOptions,
 ): Handler {
   const guarded: Handler = (exchange) => {
-    guard(exchange.request);
+    guard(exchange.request, isProbe);
     return handler(exchange);
   };
   return cors && isForBrowsers(path) ? cors.shared(guarded) : guarded;

@@ -44,8 +44,8 @@ export function healthRoutes({ store, clock, condition }: HealthDeps): RouteSpec
     return { status: isReady ? 200 : 503, body };
   };
   return [
-    { path: '/healthz', envelope: 'flat', methods: { GET: alive } },
-    { path: '/readyz', envelope: 'flat', methods: { GET: ready } },
+    { path: '/healthz', envelope: 'flat', methods: { GET: alive }, isProbe: true },
+    { path: '/readyz', envelope: 'flat', methods: { GET: ready }, isProbe: true },
   ];
 }
 

@@ -71,6 +71,15 @@ describe('createHostGuard', () => {
     },
   );
 
+  it('accepts every name of a probe on a public address', () => {
+    const listed = { allowedHosts: ['gw.example'], origins: [] };
+    const open = createHostGuard({ listenHost: '0.0.0.0', ...listed });
+    expect(() => open(asking({ host: '10.1.2.3:8787' }))).toThrow('host not allowed');
+    expect(() => open(asking({ host: '10.1.2.3:8787' }), true)).not.toThrow();
+    const local = createHostGuard({ listenHost: '127.0.0.1', ...listed });
+    expect(() => local(asking({ host: '10.1.2.3:8787' }), true)).toThrow('host not allowed');
+  });
+
   it('accepts every host on a public address unless a list is given', () => {
     const open = createHostGuard({ listenHost: '0.0.0.0', allowedHosts: [], origins: [] });
     expect(() => open(asking({ host: 'anything.example' }))).not.toThrow();

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { StoreError } from '../../store.ts';
 
 const LOOK_MS = 50;
 const MAX_LOOKS = 40;
@@ -17,8 +18,8 @@ export async function findWaiting(directory: string): Promise<string[]> {
 }
 
 /**
- * Resolves when a gateway that runs has stored what waits now, which takes it a fifth of a second; after
- * 2 seconds in any case, for it may have been killed.
+ * Resolves when a gateway that runs has stored what waits now, which takes it a fifth of a second. Rejects
+ * with `StoreError` `locked` after 2 seconds, for the gateway that left it was killed.
  */
 export async function letThemBeStored(directory: string): Promise<void> {
   const first = new Set(await findWaiting(directory));
@@ -26,4 +27,7 @@ export async function letThemBeStored(directory: string): Promise<void> {
     if (!(await findWaiting(directory)).some((name) => first.has(name))) return;
     await pause(LOOK_MS);
   }
+  const message =
+    'calls of a gateway that was killed are not yet in the store; one that runs on it stores them within a minute, else start one, and stop it';
+  throw new StoreError('locked', message);
 }

@@ -42,7 +42,8 @@ export interface BackUpOptions extends WalkOptions, CopyOptions {
  * Copies a store that any number of processes serve, then the media that its rows may name. The copy
  * holds every write that was acknowledged before the call; it gets its name when all of it is on the
  * disk. Rejects with `StoreError` and leaves nothing: `unavailable` where there is no store or the
- * target holds something, `full`, `read_only`, `corrupt`.
+ * target holds something, `locked` while calls of a killed gateway wait beside it, `full`, `read_only`,
+ * `corrupt`.
  */
 export async function backUp(options: BackUpOptions): Promise<Manifest> {
   const to = resolve(options.target);
@@ -142,9 +143,15 @@ async function copyMedia(
   for (const name of await filesBelow(media)) {
     const path = join(MEDIA_FOLDER, name);
     const to = join(directory, path);
-    files.push({ path, ...(await digestFile(join(media, name), options, to)) });
+    const copied = await digestFile(join(media, name), options, to).catch(ifGone);
+    if (copied) files.push({ path, ...copied });
   }
   return files;
+}
+
+/** Lets go of a file that was deleted since it was listed, with the row that named it. */
+function ifGone(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 async function writeManifest(directory: string, manifest: Manifest): Promise<void> {

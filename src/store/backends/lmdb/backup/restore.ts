@@ -101,15 +101,17 @@ async function swap(
   const data = join(store, 'data.mdb');
   const partial = `${data}.restoring-${randomBytes(4).toString('hex')}`;
   let former: string | undefined;
+  let isSwitched = false;
   try {
     await digestFile(join(from, DATA_FILE), options, partial);
-    if (await exists(data)) former = await setAside(data, store, options.clock);
+    if (await exists(data)) former = await setAside(data, store, options);
     // Somebody may have started meanwhile.
     await assertFree(store, true);
     await rename(partial, data);
-    if (former !== undefined) await moveWaiting(store, former);
+    isSwitched = true;
+    if (former !== undefined) await rm(waitingFolder(store), { recursive: true, force: true });
   } catch (error) {
-    if (former !== undefined) await rm(former, { recursive: true, force: true });
+    if (former !== undefined && !isSwitched) await rm(former, { recursive: true, force: true });
     throw error;
   } finally {
     await rm(partial, { force: true });
@@ -118,19 +120,23 @@ async function swap(
   return former;
 }
 
-/** Moves writes that were not stored yet along with the former store, to which they belong. */
-async function moveWaiting(store: string, former: string): Promise<void> {
-  if ((await findWaiting(store)).length > 0)
-    await rename(waitingFolder(store), waitingFolder(former));
+/** Copies writes that were not stored yet along with their store; the two may lie on two file systems. */
+async function copyWaiting(store: string, former: string, options: CopyOptions): Promise<void> {
+  const from = waitingFolder(store);
+  const to = waitingFolder(former);
+  for (const name of await findWaiting(store))
+    await digestFile(join(from, name), options, join(to, name));
+  if (await exists(to)) await syncFolder(to);
 }
 
-async function setAside(data: string, store: string, clock: Clock): Promise<string> {
-  const stamp = new Date(clock.now()).toISOString().replace(/[:.]/g, '-');
+async function setAside(data: string, store: string, options: RestoreOptions): Promise<string> {
+  const stamp = new Date(options.clock.now()).toISOString().replace(/[:.]/g, '-');
   const aside = `${store}.before-${stamp}-${randomBytes(2).toString('hex')}`;
   await mkdir(aside, { mode: 0o700 });
   const copy = join(aside, 'data.mdb');
   // File systems without hard links get a copy.
   await link(data, copy).catch(() => copyFile(data, copy, constants.COPYFILE_EXCL));
+  await copyWaiting(store, aside, options);
   await syncFolder(aside);
   await syncFolder(dirname(aside));
   return aside;
