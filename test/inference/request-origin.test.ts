@@ -4,6 +4,7 @@ import { createKeyHasher } from '../../src/core/seal.ts';
 import { NO_RULES, promptCacheKey, readOrigin } from '../../src/inference/request-origin.ts';
 import { originRules } from '../../src/server/compose/open-inference.ts';
 import { verifies } from '../requirements.ts';
+import { principal } from '../usage/usage-fixtures.ts';
 
 const SESSION = '0f9e4a52-71c1-4a36-9d0e-0a4f5a4a6c11';
 const bodyOf = (body: object) => scanJson(Buffer.from(JSON.stringify(body)));
@@ -126,5 +127,12 @@ describe('readOrigin', () => {
     const origin = { conversation: 'sess_1' };
     expect(readOrigin({ headers: { 'x-session-id': 'other' }, origin })).toEqual(origin);
     expect(readOrigin({ headers: {} }, bodyOf({ metadata: {} }))).toBeUndefined();
+  });
+
+  it('keeps the beginning of a long label', () => {
+    const team = `t${'0'.repeat(200)}`;
+    const rules = { ...NO_RULES, labels: ['team'] };
+    const source = { headers: {}, principal: { ...principal(), labels: { team } } };
+    expect(readOrigin(source, undefined, rules)?.labels).toEqual({ team: team.slice(0, 128) });
   });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { upcomingInstants } from '../../src/core/time/cron.ts';
 import { deployment } from '../../src/resources/kinds/deployment.ts';
 import { statusOf } from '../../src/scheduler/run-row.ts';
@@ -296,6 +296,24 @@ describe('a Schedule', () => {
       });
     },
   );
+
+  it('that cannot be claimed is named in the log', async () => {
+    const rig = await createRig();
+    rig.start();
+    const id = await rig.make('0 7 * * *');
+    const note = vi.spyOn(rig.repository, 'note');
+    note.mockRejectedValueOnce(new Error('odd row'));
+    await quiet(rig.store, rig.clock);
+    rig.clock.advance(DAY);
+    while (rig.warnings.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(rig.warnings).toEqual([
+      {
+        message: 'a Schedule that is due could not be claimed',
+        deployment: id,
+        reason: expect.stringContaining('odd row'),
+      },
+    ]);
+  });
 
   it('wakes nobody while none is due', async () => {
     const rig = await createRig();
