@@ -74,6 +74,8 @@ export interface GatewayErrorOptions {
   param?: string;
   /** A finer name for resource errors (`deployment_trigger_in_progress`). */
   type?: string;
+  /** The provider's own code of what it refused (`context_length_exceeded`). */
+  providerCode?: string;
   /** False tells official clients not to repeat the call (`x-should-retry: false`). */
   retry?: boolean;
   headers?: Record<string, string>;
@@ -87,6 +89,7 @@ export class GatewayError extends Error {
   readonly status: number;
   readonly param: string | undefined;
   readonly type: string | undefined;
+  readonly providerCode: string | undefined;
   readonly retry: boolean | undefined;
   readonly headers: Record<string, string> | undefined;
 
@@ -96,14 +99,15 @@ export class GatewayError extends Error {
     this.status = options.status ?? ERRORS[code].status;
     this.param = options.param;
     this.type = options.type;
+    this.providerCode = options.providerCode;
     this.retry = options.retry;
     this.headers = options.headers;
   }
 
   /** The same error but for the members given. */
   with(changes: GatewayErrorOptions): GatewayError {
-    const { code, message, status, param, type, retry, headers, cause } = this;
-    const own = { message, status, param, type, retry, headers, cause };
+    const { code, message, status, param, type, providerCode, retry, headers, cause } = this;
+    const own = { message, status, param, type, providerCode, retry, headers, cause };
     const given = Object.entries({ ...own, ...changes }).filter(([, value]) => value !== undefined);
     return new GatewayError(code, Object.fromEntries(given) as GatewayErrorOptions);
   }

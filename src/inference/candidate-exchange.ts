@@ -22,6 +22,9 @@ import type { Lapse } from './watchdog.ts';
 
 const MAX_ERROR_BYTES = 64 * 1024;
 
+/** Share of the time of a call with which a candidate had as good as all of it. */
+const WHOLE_TIME = 0.9;
+
 /**
  * One candidate's exchange: tells its failures and reports its health. How an answer of success is
  * taken is the subclass's business. Decides exactly once (`resolve`), ends exactly once.
@@ -94,7 +97,10 @@ export abstract class CandidateExchange extends UpstreamStream {
   }
 
   protected override lapsed(lapse: Lapse): void {
-    this.fail(this.isWaiting ? waitingFailure(lapse) : this.#seen(lapseFailure(lapse)));
+    if (this.isWaiting) return this.fail(waitingFailure(lapse));
+    const had = this.options.clock.monotonic() - this.#sentAt;
+    const hadTime = had >= WHOLE_TIME * this.options.candidate.route.timeouts.total;
+    this.fail(this.#seen(lapseFailure(lapse, hadTime)));
   }
 
   protected override stopped(): void {

@@ -1,8 +1,9 @@
 import { ERRORS, GatewayError, toGatewayError } from '../core/errors.ts';
-import { toPublicMessage } from '../core/redact.ts';
+import { redactSecrets, toPublicMessage } from '../core/redact.ts';
 import type { StreamFailure } from '../protocols/protocol.ts';
 import type { Route } from '../routing/catalog.ts';
 import { classifyStatus } from '../upstream/classify.ts';
+import { readErrorBody } from '../upstream/error-body.ts';
 import { retryAfterMs } from '../upstream/retry-after.ts';
 import type { RefusedAnswer, UpstreamError, UpstreamHeaders } from '../upstream/transport.ts';
 import type { AttemptFailure } from './types.ts';
@@ -83,8 +84,23 @@ export function bugFailure(thrown: unknown): AttemptFailure {
   };
 }
 
-/** The provider may be at work still, and charge for it. */
-export function lapseFailure(lapse: Lapse): AttemptFailure {
+/** The time of the call was over before this candidate was asked; one with more time may be. */
+export function overdueFailure(): AttemptFailure {
+  return {
+    ...NO_DETAIL,
+    action: 'next-candidate',
+    reason: 'timeout_total',
+    error: new GatewayError('upstream_timeout'),
+    fault: undefined,
+  };
+}
+
+/**
+ * The provider may be at work still, and charge for it.
+ *
+ * @param hadTime false: those before it used up the time of the call, and it is not to blame
+ */
+export function lapseFailure(lapse: Lapse, hadTime: boolean): AttemptFailure {
   const total = lapse === 'timeout_total';
   return {
     ...NO_DETAIL,
@@ -93,7 +109,7 @@ export function lapseFailure(lapse: Lapse): AttemptFailure {
     error: new GatewayError(total ? 'upstream_timeout' : 'no_route_succeeded', {
       retry: false,
     }),
-    fault: 'server',
+    fault: total && !hadTime ? undefined : 'server',
   };
 }
 
@@ -150,12 +166,7 @@ export function statusFailure(answer: UpstreamAnswer, route: Route, now: number)
     action: verdict.class,
     reason: verdict.reason,
     upstreamStatus: status,
-    error: fatal
-      ? new GatewayError('upstream_rejected', {
-          status: toldStatus(status),
-          message: providerMessage(answer.body, route),
-        })
-      : new GatewayError('no_route_succeeded'),
+    error: fatal ? rejection(answer, route) : new GatewayError('no_route_succeeded'),
     fault: fatal
       ? undefined
       : verdict.cool
@@ -188,11 +199,9 @@ export function codingFailure(
 export function streamFailure(failure: StreamFailure, route: Route): AttemptFailure {
   if (failure.kind !== 'error') return invalidAnswerFailure(`stream_${failure.kind}`, 200);
   const status = failure.status ?? 500;
-  const answer = {
-    status,
-    headers: {},
-    body: JSON.stringify({ error: { message: failure.message } }),
-  };
+  const { message, code, type, param } = failure;
+  const body = JSON.stringify({ error: { message, code, type, param } });
+  const answer = { status, headers: {}, body };
   return {
     ...statusFailure(answer, route, 0),
     reason: 'stream_error',
@@ -202,10 +211,18 @@ export function streamFailure(failure: StreamFailure, route: Route): AttemptFail
 }
 
 /** The provider's own words about a rejected request, without anything of ours or of its insides. */
-export function providerMessage(body: string, route: Route): string {
-  const { credential } = route.provider;
+function rejection({ status, body }: UpstreamAnswer, { provider }: Route): GatewayError {
+  const { message = '', code, param } = readErrorBody(body);
+  const { credential } = provider;
   const secrets = credential === undefined ? [] : [credential];
-  return toPublicMessage(messageOf(body) ?? '', { secrets }) || ERRORS.upstream_rejected.message;
+  const isPublic = (name: string | undefined): boolean =>
+    name !== undefined && redactSecrets(name, secrets) === name;
+  return new GatewayError('upstream_rejected', {
+    status: toldStatus(status),
+    message: toPublicMessage(message, { secrets }) || ERRORS.upstream_rejected.message,
+    ...(isPublic(code) && { providerCode: code }),
+    ...(isPublic(param) && { param }),
+  });
 }
 
 /** A client would take 407 for its own proxy's, so one that a provider's rule lets through is told as 400. */
@@ -215,21 +232,4 @@ function toldStatus(status: number): number {
 
 function faultOfStatus(status: number): 'server' | undefined {
   return status >= 500 || status === 408 ? 'server' : undefined;
-}
-
-function messageOf(body: string): string | undefined {
-  try {
-    const parsed = JSON.parse(body) as { error?: unknown; message?: unknown; detail?: unknown };
-    const error = parsed.error;
-    const found =
-      typeof error === 'object' && error !== null
-        ? (error as { message?: unknown }).message
-        : error;
-    for (const candidate of [found, parsed.message, parsed.detail]) {
-      if (typeof candidate === 'string' && candidate.trim() !== '') return candidate;
-    }
-  } catch {
-    // A body that is not JSON is the provider's own page: nothing in it is meant for the client.
-  }
-  return undefined;
 }

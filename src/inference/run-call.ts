@@ -19,7 +19,7 @@ import type { Pricing } from '../usage/usage.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
 import { createExchange } from './exchange.ts';
 import type { AttemptResult } from './exchange-options.ts';
-import { abortedFailure, unsupportedFailure } from './failures.ts';
+import { abortedFailure, overdueFailure, unsupportedFailure } from './failures.ts';
 import { toldLosses } from './told-losses.ts';
 import type { AttemptFailure, Call } from './types.ts';
 
@@ -140,6 +140,8 @@ function send(
   if ('type' in request) return note(call, candidate, { result: request, ms: 0 });
   const { clock } = deps;
   const { route } = candidate;
+  if (clock.monotonic() >= call.request.startedAt + route.timeouts.total)
+    return note(call, candidate, { result: overdueFailure(), ms: 0 });
   const transport = deps.transportFor(route.provider, holderOf(call.request.principal));
   let startedAt = clock.monotonic();
   return new Promise((resolve) => {
@@ -151,7 +153,7 @@ function send(
       onBegun() {
         startedAt = clock.monotonic();
         call.record.sentAt ??= startedAt;
-        return deps.health.begin(route);
+        return deps.health.begin(route, call.peek.stream ? 'stream' : 'whole');
       },
       maxAnswerBytes: deps.maxAnswerBytes,
       maxAnswerValues: deps.maxAnswerValues,

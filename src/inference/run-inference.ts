@@ -54,6 +54,8 @@ export interface InferenceDeps extends CallDeps, PlanDeps {
  * of them stay exact.
  */
 const MAX_OUTPUT = 2 ** 31;
+/** Tokens that a model reads at most whose window is not known. */
+const UNKNOWN_WINDOW = 1_000_000;
 
 /**
  * Takes one authenticated request from its bytes to an answer, or to the beginning of a stream
@@ -192,17 +194,20 @@ function begin(
   { peek, media, model, origin, plan, asked = model, instead }: BeginParts,
   deps: InferenceDeps,
 ): Call {
-  const { inputBound, imagesBound: images = 0, secondsBound: seconds = 0, body } = peek;
+  const { imagesBound: images = 0, secondsBound: seconds = 0, body } = peek;
   const asksFor = peek.outputBound ?? (model.maxOutputTokens ?? deps.outputBound) * peek.choices;
   const outputBound = Math.min(asksFor, MAX_OUTPUT);
   const usage = estimateUsage({ inputBytes: body.length, model }, 0);
   // The dearest route counts, for nobody knows yet which one answers.
   let bound = 0;
   let cost = 0;
-  for (const { route } of request.free ? [] : plan.candidates) {
+  let tokens = 0;
+  for (const { model: answering, route } of request.free ? [] : plan.candidates) {
     const { pricing } = route;
-    bound = Math.max(bound, boundOf({ inputBound, outputBound, images, seconds, pricing }));
+    const input = readable(peek.inputBound, answering);
+    bound = Math.max(bound, boundOf({ inputBound: input, outputBound, images, seconds, pricing }));
     cost = Math.max(cost, costOf(usage, pricing));
+    tokens = Math.max(tokens, input + outputBound);
   }
   const entry = deps.ledger.begin({
     id: request.id,
@@ -215,7 +220,7 @@ function begin(
     origin,
     claims: request.claims,
     bound,
-    tokens: request.principal.tokenCaps && (request.free ? 0 : inputBound + outputBound),
+    tokens: request.principal.tokenCaps && tokens,
     downgrade: instead,
     estimate: { input: usage.input, output: 0, cost },
   });
@@ -239,6 +244,12 @@ function begin(
       skipped: plan.skipped,
     },
   };
+}
+
+/** The most tokens of a prompt that a model reads; it refuses a longer one. */
+function readable(inputBound: number, { contextWindow }: Model): number {
+  const window = contextWindow ?? (inputBound === Infinity ? UNKNOWN_WINDOW : Infinity);
+  return Math.min(inputBound, window);
 }
 
 function recordContent(body: Buffer): ContentRecorder {

@@ -26,9 +26,7 @@ export function settleCall(call: Call, ending: Ending, clock: Clock): Promise<vo
   const { record, request } = call;
   const { startedAt } = request;
   const now = clock.monotonic();
-  const { usage, outputChars } = ending.consumption ?? NOTHING;
-  const estimated = usage === undefined;
-  const billed = usage ?? estimateUsage(call, outputChars);
+  const { billed, estimated } = billedOf(call, ending.consumption ?? NOTHING);
   const { answeredBy } = record;
   const charged = withDiscarded(call, billed, ending.consumption !== undefined);
   // A task is charged when it is completed, which may be later.
@@ -128,6 +126,21 @@ export function estimateUsage({ inputBytes, model }: Asked, outputChars: number)
 }
 
 type Asked = Pick<Call, 'inputBytes' | 'model'>;
+
+/**
+ * Usage that a call is charged for. A stream that was cut may have told the usage of its beginning alone,
+ * so at least the output that reached the client counts.
+ */
+function billedOf(
+  call: Call,
+  { usage, outputChars, ended = true }: Consumption,
+): { billed: Usage; estimated: boolean } {
+  if (usage && ended) return { billed: usage, estimated: false };
+  const guess = estimateUsage(call, outputChars);
+  if (!usage) return { billed: guess, estimated: true };
+  const estimated = guess.output > usage.output;
+  return { billed: estimated ? { ...usage, output: guess.output } : usage, estimated };
+}
 
 /** Cost of a stream that goes on, by what the client was sent of it. */
 export function costSoFar(call: Call, { usage, outputChars }: Consumption): Estimate {

@@ -147,6 +147,8 @@ export interface Consumption {
   usage: Usage | undefined;
   /** Characters that were produced for the client; the basis of an estimate. */
   outputChars: number;
+  /** False for a stream without its proper end. Default true. */
+  ended?: boolean;
 }
 
 /** Answer for the client in place of the provider's. */

@@ -45,7 +45,7 @@ export interface RequestPeek {
   readonly keepUsage: boolean;
   /** Number of alternative answers that were asked for, at least 1. */
   readonly choices: number;
-  /** Upper bound of prompt tokens. */
+  /** Upper bound of prompt tokens; `Infinity` where the request refers to what its bytes do not tell. */
   readonly inputBound: number;
   /** Upper bound of completion tokens over all choices; undefined when the request sets none. */
   readonly outputBound: number | undefined;
@@ -61,8 +61,8 @@ export interface RequestPeek {
   /** Media type of {@link body}. Default `application/json`. */
   readonly contentType?: string;
   /**
-   * Names of what earlier answers left at the provider that gave them (response ids, digests of
-   * encrypted reasoning): the call must go to that account (requirement routing.affinity.responses).
+   * Names of what earlier answers left at the provider that gave them (ids of responses and of their
+   * items, digests of encrypted reasoning): the call must go to that account (requirement routing.affinity.responses).
    */
   readonly pins?: readonly string[];
 }
@@ -127,6 +127,8 @@ export interface StreamFailure {
   message: string;
   code?: string;
   type?: string;
+  /** Member of the request that the provider blames. */
+  param?: string;
   /** HTTP status that the provider named in the error. */
   status?: number;
 }

@@ -9,9 +9,26 @@ import { TOKEN_MARK } from './canonical/reasoning-token.ts';
 export const ASSET_MARK = 'asset:';
 /** Name of the member in which Responses carry reasoning. */
 export const ENCRYPTED_MARK = 'encrypted_content';
+/** Beginning of the ids of reasoning items. */
+export const REASONING_ID_MARK = 'rs_';
+/** Beginning of an address from which a provider fetches what it reads. */
+export const URL_MARK = 'http';
+/** Type of an item that the provider keeps. */
+export const ITEM_MARK = 'item_reference';
+/** Names of members that refer to a file. */
+export const FILE_MARKS = ['file_id', 'file_url', 'file_uri', 'fileUri'] as const;
 
 /** Marks that a request's scan looks for, so that nobody has to search the whole request later. */
-export const REQUEST_MARKS = new Marks([ASSET_MARK, CUSTOM_MARK, ENCRYPTED_MARK, TOKEN_MARK]);
+export const REQUEST_MARKS = new Marks([
+  ASSET_MARK,
+  CUSTOM_MARK,
+  ENCRYPTED_MARK,
+  REASONING_ID_MARK,
+  TOKEN_MARK,
+  URL_MARK,
+  ITEM_MARK,
+  ...FILE_MARKS,
+]);
 
 /** Bytes of a request, or what a scan with {@link REQUEST_MARKS} made of them. */
 export type RequestSource = Buffer | JsonDocument;

@@ -7,9 +7,9 @@ const TTL_MS = 30 * 24 * 3600 * 1000;
 const MAX_NAMES = 256;
 
 /**
- * Remembers which provider account made the things that later requests refer to: response ids and
- * encrypted reasoning mean something to that account only (requirement routing.affinity.responses).
- * Kept for 30 days.
+ * Remembers which provider account made the things that later requests refer to: ids of responses
+ * and of their items, and encrypted reasoning, mean something to that account only (requirement
+ * routing.affinity.responses). Kept for 30 days.
  */
 export interface Affinity {
   /**

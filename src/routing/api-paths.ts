@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer';
+
 /**
  * Pattern of paths of an API that may be called: segments, `*` for any one, a last `**` for any
  * rest.
@@ -43,16 +45,16 @@ export function matchesPath(pattern: PathPattern, path: string): boolean {
 /**
  * True for a path that could lead out of its base by any reading: a `.` or `..` segment, also behind
  * encoded slashes, backslashes, several levels of percent-encoding or path parameters (`..;a`), a
- * control character, or percent-encoding that is malformed.
+ * control character, or percent-encoding that is malformed. Below the first level a `%` may be text.
  */
 export function mayLeave(path: string): boolean {
   return path.split('/').some((segment) => {
+    if (decode(segment) === undefined) return true;
     let text = segment;
     for (let level = 0; level < MAX_LEVELS; level++) {
       if (CONTROL.test(text) || text.split(/[/\\]/).some(isStep)) return true;
-      const next = decode(text);
+      const next = decodeLeniently(text);
       if (next === text) return false;
-      if (next === undefined) return level === 0;
       text = next;
     }
     return true;
@@ -71,11 +73,19 @@ function decode(text: string): string | undefined {
   }
 }
 
+/** Decodes what is percent-encoding and leaves the rest, as lenient readers do. */
+function decodeLeniently(text: string): string {
+  return text.replace(
+    /(?:%[\da-f]{2})+/gi,
+    (run) => decode(run) ?? Buffer.from(run.replaceAll('%', ''), 'hex').toString('latin1'),
+  );
+}
+
 function decodeFully(segment: string): string {
   let text = segment;
   for (let level = 0; level < MAX_LEVELS; level++) {
-    const next = decode(text);
-    if (next === undefined || next === text) return text;
+    const next = decodeLeniently(text);
+    if (next === text) return text;
     text = next;
   }
   return text;

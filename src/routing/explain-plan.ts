@@ -27,7 +27,7 @@ export interface PlanLine {
     /** ISO 8601; null unless it is cooled. */
     until: string | null;
     consecutive_faults: number;
-    /** Smoothed time to the first content in ms; null before the first success. */
+    /** Smoothed time to the first content in ms; null where none came lately. */
     latency_ms: number | null;
   };
   /** Prices of the route; each null: unknown. */
@@ -114,7 +114,7 @@ const ORDERED: Record<Model['strategy'], (route: Route, model: Model) => string>
   priority: (route, model) => drawn(route, model, 'drawn by weight'),
   sticky: (route, model) => drawn(route, model, 'the same one for the same key, by weight'),
   least_latency: (route, model) =>
-    isAlone(route, model) ? '' : ', the fastest first, one that was never measured before all',
+    isAlone(route, model) ? '' : ', the fastest first, one that was not measured lately before all',
 };
 
 function drawn(route: Route, model: Model, how: string): string {

@@ -41,7 +41,8 @@ export interface Cooldown {
 
 /** One attempt's report; only the first call counts. */
 export interface HealthReport {
-  success(firstContentMs: number): void;
+  /** Takes the time to the first content of a stream, or to the end of a whole answer. */
+  success(latencyMs: number): void;
   fault(kind: FaultKind, retryAfterMs?: number): void;
   /** The attempt says nothing about the candidate (client gone, client fault). */
   abandon(): void;
@@ -52,14 +53,19 @@ export interface RouteHealth {
   readonly state: 'available' | 'cooled' | 'probing';
   readonly until: number | undefined;
   readonly consecutiveFaults: number;
-  /** Smoothed time to first content in ms (EWMA), undefined before the first success. */
+  /** Smoothed latency in ms (EWMA), undefined where it was not measured lately. */
   readonly latencyMs: number | undefined;
 }
 
+/** Form of an answer: the latency of a whole one is no match for that of a stream. */
+export type AnswerForm = 'stream' | 'whole';
+
 /** Circuit breaker and latency memory of every candidate (design: inference, step 5). */
 export interface Health {
-  look(route: Route): RouteHealth;
-  begin(route: Route): HealthReport;
+  /** `form` is whose latency is told. Default: that of streams, else that of whole answers. */
+  look(route: Route, form?: AnswerForm): RouteHealth;
+  /** Default: an attempt at a stream. */
+  begin(route: Route, form?: AnswerForm): HealthReport;
   /** Takes over what another process told `onCooldown`; of two deadlines the later one holds. */
   learn(name: string, cooldown: Cooldown): void;
   /** Takes over what another process told `onRecovery`; a cooldown beyond `until` holds. */
@@ -80,7 +86,22 @@ interface Breaker {
   probing: boolean;
   /** Cooldowns so far: an attempt that began before the latest one knows nothing of the time since. */
   cooldowns: number;
-  latencyMs: number | undefined;
+  readonly latencies: Record<AnswerForm, Latency | undefined>;
+}
+
+/** Latency of one success. */
+interface Seen {
+  readonly form: AnswerForm;
+  readonly ms: number;
+  readonly at: number;
+}
+
+interface Latency {
+  ms: number;
+  /** Instant of the monotonic clock from which it counts as fresh. */
+  at: number;
+  /** It is being measured anew: the next value takes its place. */
+  isOld: boolean;
 }
 
 /** A breaker as an attempt found it when it began. */
@@ -92,6 +113,8 @@ interface Found {
 }
 
 const LATENCY_WEIGHT = 0.2;
+/** A route that was slow once gets no traffic by latency, so that its latency has to expire. */
+const LATENCY_FRESH_MS = 300_000;
 /** Breakers that are kept; names of undeclared models are the clients'. */
 const MAX_BREAKERS = 10_000;
 
@@ -132,14 +155,15 @@ export function createHealth(options: HealthOptions): Health {
   };
 
   return {
-    look: (route) => lookAt(clock, breakers.get(routeKey(route)), breakers.get(accountKey(route))),
+    look: (route, form) => lookAt(breakers, { route, form }, clock),
 
-    begin(route) {
+    begin(route, form = 'stream') {
       const parts = [find(routeKey(route)), find(accountKey(route))] as const;
       const probed = parts
         .map((part) => part.breaker)
         .filter((part) => part.tripped && !part.probing);
       for (const part of probed) part.probing = true;
+      measureAnew(parts[0].breaker.latencies[form], clock.monotonic());
       let open = true;
       const finish = (report: () => void): void => {
         if (!open) return;
@@ -148,7 +172,8 @@ export function createHealth(options: HealthOptions): Health {
         report();
       };
       return {
-        success: (firstContentMs) => finish(() => recover(parts, firstContentMs, onRecovery)),
+        success: (ms) =>
+          finish(() => recover(parts, { form, ms, at: clock.monotonic() }, onRecovery)),
         fault: (kind, retryAfterMs) => finish(() => fault(parts, kind, retryAfterMs)),
         abandon: () => finish(() => undefined),
       };
@@ -223,11 +248,17 @@ function newBreaker(name: string): Breaker {
     tripped: false,
     probing: false,
     cooldowns: 0,
-    latencyMs: undefined,
+    latencies: { stream: undefined, whole: undefined },
   };
 }
 
-function lookAt(clock: Clock, own: Breaker | undefined, account: Breaker | undefined): RouteHealth {
+function lookAt(
+  breakers: ReadonlyMap<string, Breaker>,
+  { route, form }: { route: Route; form: AnswerForm | undefined },
+  clock: Clock,
+): RouteHealth {
+  const own = breakers.get(routeKey(route));
+  const account = breakers.get(accountKey(route));
   const until = Math.max(own?.until ?? -Infinity, account?.until ?? -Infinity);
   const left = until - clock.monotonic();
   const probing = Boolean(own?.probing) || Boolean(account?.probing);
@@ -235,13 +266,13 @@ function lookAt(clock: Clock, own: Breaker | undefined, account: Breaker | undef
     state: left > 0 ? 'cooled' : probing ? 'probing' : 'available',
     until: left > 0 ? clock.now() + left : undefined,
     consecutiveFaults: own?.faults ?? 0,
-    latencyMs: own?.latencyMs,
+    latencyMs: own && freshLatency(own, form, clock.monotonic()),
   };
 }
 
 function recover(
   parts: readonly [Found, Found],
-  firstContentMs: number,
+  seen: Seen,
   onRecovery: (name: string, until: number) => void,
 ): void {
   for (const { breaker, cooldowns } of parts) {
@@ -250,11 +281,38 @@ function recover(
     reset(breaker);
     if (told !== undefined) onRecovery(breaker.name, told);
   }
-  const own = parts[0].breaker;
-  own.latencyMs =
-    own.latencyMs === undefined
-      ? firstContentMs
-      : own.latencyMs + LATENCY_WEIGHT * (firstContentMs - own.latencyMs);
+  measure(parts[0].breaker, seen);
+}
+
+function freshLatency(
+  { latencies: { stream, whole } }: Breaker,
+  form: AnswerForm | undefined,
+  now: number,
+): number | undefined {
+  if (form === undefined) return ifFresh(stream, now) ?? ifFresh(whole, now);
+  return ifFresh(form === 'stream' ? stream : whole, now);
+}
+
+function ifFresh(known: Latency | undefined, now: number): number | undefined {
+  return known && now - known.at < LATENCY_FRESH_MS ? known.ms : undefined;
+}
+
+/** Lets one attempt measure anew what has expired; until it has, all others go by what was known. */
+function measureAnew(known: Latency | undefined, now: number): void {
+  if (!known || now - known.at < LATENCY_FRESH_MS) return;
+  known.at = now;
+  known.isOld = true;
+}
+
+function measure({ latencies }: Breaker, { form, ms, at }: Seen): void {
+  const known = latencies[form];
+  if (!known) {
+    latencies[form] = { ms, at, isOld: false };
+    return;
+  }
+  known.ms = known.isOld ? ms : known.ms + LATENCY_WEIGHT * (ms - known.ms);
+  known.at = at;
+  known.isOld = false;
 }
 
 /** Logical models that share an upstream model share its health. */

@@ -2,7 +2,7 @@ import type { Protocol } from '../protocols/registry.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
 import { isPriced } from '../usage/usage.ts';
 import type { Catalog, Model, Route, Strategy } from './catalog.ts';
-import type { Health } from './health.ts';
+import type { AnswerForm, Health } from './health.ts';
 
 export interface Candidate {
   /** Protocol that the provider is spoken to in: the client's, or one that it is translated to. */
@@ -50,6 +50,8 @@ export interface PlanRequest {
    * its cache. Default: none. Routes by latency go by that alone.
    */
   conversation?: string | undefined;
+  /** Form of the answer that is asked for, whose latency counts. Default: any. */
+  form?: AnswerForm;
   /** False for a fallback model that the caller may not use. Default: all may be used. */
   allows?: (model: Model) => boolean;
 }
@@ -146,8 +148,11 @@ const RANKS: Record<Strategy, (request: PlanRequest) => (route: Route) => number
       ? (route) => weightedRank(random(), route.weight)
       : steadyRank(conversation),
   sticky: ({ conversation, affinity }) => steadyRank(conversation ?? affinity),
-  // A candidate that was never measured goes first, so that it gets measured.
-  least_latency: (request) => (route) => -(request.health.look(route).latencyMs ?? -1),
+  // A candidate that was not measured lately goes first, so that it gets measured.
+  least_latency:
+    ({ health, form }) =>
+    (route) =>
+      -(health.look(route, form).latencyMs ?? -1),
 };
 
 const steadyRank =

@@ -37,7 +37,7 @@ const RENDERERS: Record<EnvelopeName, Renderer> = {
       message: error.message,
       type: chatType(error.status),
       param: error.param ?? null,
-      code: error.code,
+      code: error.providerCode ?? error.code,
     },
   }),
   messages: (error, requestId) => ({

@@ -24,6 +24,8 @@ interface Setup {
   responseModel?: 'logical';
   /** For the whole call, in ms. */
   total?: number;
+  /** Age of the call when the candidate's turn comes, in ms. */
+  late?: number;
   maxAnswerBytes?: number;
 }
 
@@ -43,7 +45,8 @@ function fakeClient(): ClientConnection & { leave(): void; listeners: Set<() => 
 }
 
 function setup(options: Setup = {}) {
-  const { stream = true, protocol = {}, responseModel, total, maxAnswerBytes = 10_000 } = options;
+  const { stream = true, protocol = {}, responseModel, total, late = 0 } = options;
+  const { maxAnswerBytes = 10_000 } = options;
   const clock = createFakeClock();
   const client = fakeClient();
   const usual = fakeRoute('a', responseModel ? { responseModel } : {});
@@ -56,7 +59,7 @@ function setup(options: Setup = {}) {
     request: {
       id: 'req_1',
       at: 0,
-      startedAt: clock.monotonic(),
+      startedAt: clock.monotonic() - late,
       surface: 'chat',
       protocol: wire,
       principal: principal(),
@@ -160,6 +163,16 @@ describe('Exchange', () => {
       expect(parts.clock.pending).toBe(0);
       expect(parts.health.look(parts.route).state).not.toBe('probing');
     }
+  });
+
+  it.each([
+    ['had all of the time of the call', 0, 'server'],
+    ['came late in it', 30_000, undefined],
+  ] as const)('a candidate that %s when it ended: fault %s', (_, late, fault) => {
+    const { clock, exchange, handle, results } = setup({ total: 60_000, late });
+    exchange.attach(handle);
+    clock.advance(60_000 - late);
+    expect(results).toMatchObject([{ action: 'fatal', reason: 'timeout_total', fault }]);
   });
 
   describe('that waits for a connection', () => {

@@ -96,6 +96,36 @@ describe('runInference', () => {
     },
   );
 
+  it('asks no candidate whose time is over before its turn, and goes on to one that has some', async () => {
+    const timeouts = { firstContent: 600, wholeAnswer: 600, idle: 600 };
+    const { answer, clock, sent, outcomes } = setup([
+      route('a', 0, { timeouts: { ...timeouts, total: 10_000 } }),
+      route('b', 1, { timeouts: { ...timeouts, total: 600 } }),
+      route('c', 2, { timeouts: { ...timeouts, total: 10_000 } }),
+    ]);
+    clock.advance(600);
+    await nextTurn();
+    await nextTurn();
+    expect(sent).toHaveLength(2);
+    succeed(sent[1]);
+    expect(await answer).toMatchObject({ status: 200 });
+    expect(outcomes[0]?.attempts.map(({ provider, outcome }) => [provider, outcome])).toEqual([
+      ['a', 'timeout_first_content'],
+      ['b', 'timeout_total'],
+      ['c', 'ok'],
+    ]);
+  });
+
+  it('measures the latency of whole answers as such', async () => {
+    const one = route('a', 0);
+    const { answer, clock, sent, deps } = setup([one]);
+    clock.advance(500);
+    succeed(sent[0]);
+    await answer;
+    expect(deps.health.look(one, 'whole').latencyMs).toBe(500);
+    expect(deps.health.look(one, 'stream').latencyMs).toBeUndefined();
+  });
+
   it('a refused connection is tried once more, and only once', async () => {
     const { answer, sent, outcomes } = setup([route('a', 0), route('b', 1)]);
     for (const _ of [1, 2]) {

@@ -10,6 +10,7 @@ import { encodeMessages, peekMessages } from '../../src/protocols/messages/messa
 import type { RequestPeek, Wire } from '../../src/protocols/protocol.ts';
 import { toSignatureText } from '../../src/protocols/canonical/reasoning-token.ts';
 import { verifies } from '../requirements.ts';
+import { encodeOptions } from '../support/protocols.ts';
 
 const TOKEN = toSignatureText({ origin: 'responses', value: '{"id":"rs_1"}' }, 'messages');
 const RAW = '{"n":1.0,"big":1152921504606846977}';
@@ -135,6 +136,112 @@ describe.each(ROWS)('what other providers thought, in a request of $id', (row) =
       }),
       { numRuns: 200 },
     );
+  });
+});
+
+describe('a loop of calls of Claude', () => {
+  const asked = { role: 'user', content: 'hi' };
+  const foreign = { type: 'thinking', thinking: 'hm', signature: TOKEN };
+  const own = { type: 'thinking', thinking: 'so', signature: 'c2ln' };
+  const use = { type: 'tool_use', id: 'c', name: 'f', input: {} };
+  const result = { type: 'tool_result', tool_use_id: 'c', content: '1' };
+  const thinking = { type: 'enabled', budget_tokens: 1024 };
+  const step = (...content: object[]) => ({ role: 'assistant', content });
+  const results = (...content: object[]) => ({ role: 'user', content: [result, ...content] });
+
+  const encode = (messages: readonly object[], asks: object, capabilities?: object) => {
+    const losses: string[] = [];
+    const body = { model: 'claude-sonnet-4-5', max_tokens: 9, messages, ...asks };
+    const encoded = encodeMessages(peekMessages(Buffer.from(JSON.stringify(body))), {
+      ...encodeOptions({ losses }),
+      model: body.model,
+      capabilities,
+    });
+    return { thinking: JSON.parse(encoded.toString('utf8')).thinking, losses };
+  };
+  const LOST = 'messages.content.thinking.signature';
+
+  it.each([
+    ['in its first step', [asked, step(foreign, use), results()]],
+    [
+      'with words beside the results',
+      [asked, step(foreign, use), results({ type: 'text', text: 'go' })],
+    ],
+    ['in its first of two', [asked, step(foreign, use), results(), step(use), results()]],
+  ])('goes on without thinking that another provider began: %s', (_name, messages) => {
+    expect(encode(messages, { thinking })).toEqual({
+      thinking: undefined,
+      losses: [LOST, 'thinking'],
+    });
+    expect(encode(messages, { thinking }, { budget_after_calls: true })).toEqual({
+      thinking,
+      losses: [LOST],
+    });
+    const adaptive = { type: 'adaptive' };
+    expect(encode(messages, { thinking: adaptive })).toEqual({
+      thinking: adaptive,
+      losses: [LOST],
+    });
+  });
+
+  it.each([
+    ['no loop', [asked, step(foreign, use), results(), step(use), asked]],
+    [
+      'a loop that began with its own',
+      [asked, step(own, use), results(), step(foreign, use), results()],
+    ],
+    ['its own beside the other', [asked, step(foreign, own, use), results()]],
+  ])('goes on thinking where it may: %s', (_name, messages) => {
+    expect(encode(messages, { thinking })).toEqual({ thinking, losses: [LOST] });
+  });
+});
+
+describe('calls that others signed', () => {
+  const call = (name: string, rest: object = {}) => ({ functionCall: { name, args: {} }, ...rest });
+  const of = (...parts: object[]) => ({ role: 'model', parts });
+  const user = { role: 'user', parts: [{ text: 'hi' }] };
+  const encode = (model: string, contents: readonly object[]): unknown => {
+    const peek = peekGenerateContent(Buffer.from(JSON.stringify({ contents })), { model });
+    const bytes = encodeGenerateContent(peek, { ...encodeOptions(), model });
+    return JSON.parse(bytes.toString('utf8')).contents;
+  };
+  const word = { thoughtSignature: 'skip_thought_signature_validator' };
+  const thought = { text: 'hm', thought: true, thoughtSignature: TOKEN };
+  const own = call('h', { thought_signature: 'c2ln' });
+  const contents = [
+    user,
+    of(call('f', { thoughtSignature: TOKEN }), call('g')),
+    user,
+    // Official clients keep a stream piece by piece.
+    of(thought),
+    of(call('f'), call('g')),
+    of(call('h')),
+    user,
+    of(own),
+  ];
+
+  it('bear the word for a signature where the model wants one', () => {
+    expect(encode('gemini-3-pro', contents)).toEqual([
+      user,
+      of(call('f', word), call('g')),
+      user,
+      of(call('f', word), call('g')),
+      of(call('h')),
+      user,
+      of(own),
+    ]);
+  });
+
+  it('are unsigned elsewhere', () => {
+    expect(encode('gemini-2.5-pro', contents)).toEqual([
+      user,
+      of(call('f'), call('g')),
+      user,
+      of(call('f'), call('g')),
+      of(call('h')),
+      user,
+      of(own),
+    ]);
   });
 });
 

@@ -59,6 +59,8 @@ describe('a path', () => {
     ['/items/*', '/items/a%2Fb', false],
     ['/items/*', '/items/a%5Cb', false],
     ['/items/*', '/items/a%252Fb', false],
+    ['/items/*', '/items/a%252Fb%25', false],
+    ['/items/*', '/items/100%25', true],
     ['/items/*/parts', '/items/7/parts', true],
     ['/items/*/parts', '/items/7/other', false],
     ['/files/**', '/files', true],
@@ -107,6 +109,12 @@ describe('a path that could lead out of its base', () => {
     '/a/%zz',
     '/a/%',
     '/a/%ff',
+    '/a/%252e%252e%252fadmin%25',
+    '/a/%25252e%25252e%25252f%25',
+    '/a/%252e%252e%252f%25ff',
+    '/a/%25ff%252f%252e%252e',
+    '/a/%25zz%252f..',
+    '/a/%2500%25',
   ])('%s may leave', (path) => {
     expect(mayLeave(path)).toBe(true);
   });
@@ -123,6 +131,8 @@ describe('a path that could lead out of its base', () => {
     '/a/%2Fb',
     '/a/100%25',
     '/a/%25zz',
+    '/a/50%25%2520off',
+    '/a/%25ff',
     '/a/%C3%A9',
   ])('%s may not', (path) => {
     expect(mayLeave(path)).toBe(false);

@@ -110,6 +110,41 @@ describe('createHealth', () => {
     expect(health.look(route).latencyMs).toBeCloseTo(120);
   });
 
+  it('keeps the latency of streams and that of whole answers apart', () => {
+    const { health, route } = setup();
+    health.begin(route, 'whole').success(9_000);
+    expect(health.look(route).latencyMs).toBe(9_000);
+    expect(health.look(route, 'stream').latencyMs).toBeUndefined();
+    health.begin(route, 'stream').success(100);
+    expect(health.look(route).latencyMs).toBe(100);
+    expect(health.look(route, 'stream').latencyMs).toBe(100);
+    expect(health.look(route, 'whole').latencyMs).toBe(9_000);
+  });
+
+  it('forgets a latency after five minutes, and takes the next value as it is', () => {
+    const { clock, health, route } = setup();
+    health.begin(route).success(20_000);
+    clock.advance(299_999);
+    expect(health.look(route).latencyMs).toBe(20_000);
+    clock.advance(1);
+    expect(health.look(route).latencyMs).toBeUndefined();
+    health.begin(route).success(100);
+    expect(health.look(route).latencyMs).toBe(100);
+  });
+
+  it('sends one attempt to measure anew; meanwhile what was known counts', () => {
+    const { clock, health, route } = setup();
+    health.begin(route).success(20_000);
+    clock.advance(300_000);
+    const attempt = health.begin(route);
+    expect(health.look(route).latencyMs).toBe(20_000);
+    attempt.abandon();
+    clock.advance(299_999);
+    expect(health.look(route).latencyMs).toBe(20_000);
+    clock.advance(1);
+    expect(health.look(route).latencyMs).toBeUndefined();
+  });
+
   it(
     verifies('routing.cooldown', 'a success that began before the cooldown does not end it'),
     () => {

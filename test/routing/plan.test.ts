@@ -171,4 +171,31 @@ describe('planCandidates', () => {
     health.begin(b).success(80);
     expect(order()[0]).toBe('a');
   });
+
+  it('least latency never weighs whole answers against first contents', () => {
+    const [a, b] = [fakeRoute('a'), fakeRoute('b')];
+    const { order, health } = setup(fakeModel('m', [a, b], { strategy: 'least_latency' }));
+    health.begin(a, 'stream').success(50);
+    health.begin(b, 'stream').success(80);
+    health.begin(a, 'whole').success(9_000);
+    health.begin(b, 'whole').success(4_000);
+    expect(order({ form: 'stream' })[0]).toBe('a');
+    expect(order({ form: 'whole' })[0]).toBe('b');
+  });
+
+  it('least latency tries a route again that was slow once', () => {
+    const [cold, warm] = [fakeRoute('cold'), fakeRoute('warm')];
+    const model = fakeModel('m', [warm, cold], { strategy: 'least_latency' });
+    const { clock, order, health } = setup(model);
+    health.begin(cold).success(20_000);
+    for (let minute = 0; minute < 5; minute++) {
+      health.begin(warm).success(500);
+      expect(order()[0]).toBe('warm');
+      clock.advance(60_000);
+    }
+    health.begin(warm).success(500);
+    expect(order()[0]).toBe('cold');
+    health.begin(cold).success(100);
+    expect(order()[0]).toBe('cold');
+  });
 });

@@ -74,6 +74,7 @@ export function fakeCatalog(...models: Model[]): Catalog {
     fingerprint: 'test',
     models: new Map(models.map((model) => [model.id, model])),
     apis: new Map(),
+    accounts: models.flatMap(({ routes }) => routes.map(({ provider }) => provider)),
     shown: () => models,
     withAnyVendor: (name) => models.filter(({ id, vendor }) => id === `${vendor}/${name}`),
     stepsTo: (name) =>

@@ -33,6 +33,17 @@ describe('errorBody', () => {
     });
   });
 
+  it("prefers the provider's own code in the chat envelope, and has it in no other", () => {
+    const providerCode = 'context_length_exceeded';
+    const error = new GatewayError('upstream_rejected', { providerCode, param: 'messages' });
+    const told = error.with({ status: 400 });
+    expect(errorBody(told, 'chat', 'req_1')).toMatchObject({
+      error: { code: providerCode, param: 'messages' },
+    });
+    for (const envelope of ['flat', 'resource', 'messages', 'google'] as const)
+      expect(JSON.stringify(errorBody(told, envelope, 'req_1'))).not.toContain(providerCode);
+  });
+
   it('names every code of the error table in every envelope', () => {
     for (const code of Object.keys(ERRORS) as ErrorCode[]) {
       for (const envelope of ['flat', 'resource', 'chat', 'messages', 'google'] as const) {

@@ -49,6 +49,7 @@ describe('classifyStatus', () => {
     ],
     [402, '{"error":{"message":"Insufficient Balance"}}'],
     [400, '{"error":{"code":"billing_hard_limit_reached"}}'],
+    [403, '{"error":{"message":"no","type":"insufficient_quota"}}'],
   ])('%i that says our account is not paid cools it: %s', (status, body) => {
     expect(classifyStatus(status, body)).toEqual({
       class: 'next-candidate',
@@ -57,10 +58,66 @@ describe('classifyStatus', () => {
     });
   });
 
-  it('a 400 that says our key is wrong cools the account', () => {
-    const body =
-      '{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}';
-    expect(classifyStatus(400, body)).toMatchObject({ class: 'next-candidate', cool: true });
+  it.each([
+    '{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}',
+    '{"error":{"code":400,"message":"API key expired. Please renew the API key."}}',
+    '{"error":{"code":400,"message":"no","details":[{"reason":"API_KEY_INVALID"}]}}',
+    '[{"error":{"code":400,"message":"no","details":[{"reason":"API_KEY_INVALID"}]}}]',
+    '{"code":"Client specified an invalid argument","error":"Incorrect API key provided: xx***yz. You can obtain an API key from https://console.example."}',
+    '{"error":{"message":"no","code":"invalid_api_key"}}',
+  ])('a 400 that says our key is wrong cools the account: %s', (body) => {
+    expect(classifyStatus(400, body)).toEqual({
+      class: 'next-candidate',
+      cool: true,
+      reason: 'credential',
+    });
+  });
+
+  const WORDS = [
+    'invalid_api_key',
+    'insufficient_quota',
+    'API_KEY_INVALID',
+    'API key not valid.',
+    'Incorrect API key provided: x',
+    'Your credit balance is too low',
+    'model_not_found',
+    'model x does not exist',
+    'x is not a valid model ID',
+  ];
+  it.each(
+    WORDS.flatMap((word) => [
+      {
+        error: {
+          message: `Invalid value: '${word}'. Supported values are: 'system' and 'user'.`,
+          type: 'invalid_request_error',
+          param: 'messages[0].role',
+          code: 'invalid_value',
+        },
+      },
+      { error: { message: `Unknown parameter: ${word}`, code: 'unknown_parameter' } },
+      { error: { message: `Unknown parameter: ${word}`, code: 'unknown', param: word } },
+      { error: { code: 400, message: 'no', details: [{ fieldViolations: [{ field: word }] }] } },
+    ]),
+  )("a 400 that quotes the client's own words stays its fault: %j", (body) => {
+    const fatal = { class: 'fatal', cool: false };
+    for (const status of [400, 404, 422])
+      expect(classifyStatus(status, JSON.stringify(body))).toMatchObject(fatal);
+  });
+
+  it.each(WORDS)("nor does the name of the client's own member cool an account: %s", (word) => {
+    const message = `${word}: Extra inputs are not permitted`;
+    const body = JSON.stringify({
+      type: 'error',
+      error: { type: 'invalid_request_error', message },
+    });
+    expect(classifyStatus(400, body).cool).toBe(false);
+  });
+
+  it('a 403 that quotes what the client sent cools nothing, whatever that says', () => {
+    const metadata = { flagged_input: 'insufficient_quota' };
+    const message = 'Your chosen model requires moderation and your input was flagged';
+    const body = JSON.stringify({ error: { code: 403, message, metadata } });
+    expect(classifyStatus(403, body)).toMatchObject({ cool: false, reason: 'status_403' });
   });
 
   it.each([
@@ -97,6 +154,26 @@ describe('classifyStatus', () => {
     ],
     [400, '{"error":{"message":"Model Not Exist"}}'],
     [400, '{"error":{"message":"The model has been shut down","code":"model_decommissioned"}}'],
+    [
+      404,
+      '{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist. If you created the deployment within the last 5 minutes, please wait a moment and try again."}}',
+    ],
+    [404, '{"error":{"message":"The API deployment for this resource does not exist."}}'],
+    [
+      400,
+      '{"object":"error","message":"Invalid model: x","type":"invalid_model","param":null,"code":"1500"}',
+    ],
+    [400, '{"error":{"message":"acme/x is not a valid model ID","code":400}}'],
+    [404, '{"error":{"message":"No endpoints found for acme/x.","code":404}}'],
+    [
+      404,
+      '{"error":{"message":"Unable to access model x. Please visit the list of models","type":"invalid_request_error","param":"model","code":"model_not_available"}}',
+    ],
+    [404, '{"object":"error","message":"The model `x` does not exist.","type":"NotFoundError"}'],
+    [404, '{"code":"Some requested entity was not found","error":"The model x does not exist."}'],
+    [404, '{"error":{"message":"Model not found, inaccessible, and/or not deployed"}}'],
+    [404, '{"message":"model \'x\' not found, make sure the correct model ID was used"}'],
+    [404, '{"error":{"message":"NotFoundError: Upstream - The model `x` does not exist"}}'],
   ])(
     '%i for a model that the provider does not have goes to the next candidate: %s',
     (status, body) => {

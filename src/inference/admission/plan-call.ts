@@ -74,6 +74,7 @@ function makePlan(
     account,
     health: deps.health,
     random: deps.random,
+    form: peek.stream ? 'stream' : 'whole',
     needsPrice:
       !deps.allowsUnpriced && !free && hasSpendingLimit(principal, { model: model.id, origin }),
     affinity: principal.keyId,

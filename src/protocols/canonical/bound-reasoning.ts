@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { collectSteps } from '../../core/turns/in-turns.ts';
 import type { Steps } from '../../core/turns/in-turns.ts';
 import { PROTOCOLS } from '../registry.ts';
+import type { Protocol } from '../registry.ts';
 import type { CanonicalRequest, Part, Signature } from './canonical.ts';
+import { unsigned } from './reasoning-token.ts';
+import type { AnswerEvent } from './stream.ts';
 
 /** The signature with the account that can read it, where only one can. */
 export function bindSignature(signature: Signature, account: string): Signature {
@@ -10,10 +13,43 @@ export function bindSignature(signature: Signature, account: string): Signature 
   return bindsReasoning ? { ...signature, account: tagOf(account) } : signature;
 }
 
-/** An answer's part with its signature bound. */
-export function bindPart(part: Part, account: string): Part {
-  if (part.type !== 'reasoning' || !part.signature) return part;
-  return { ...part, signature: bindSignature(part.signature, account) };
+/** Provider that answers: its protocol, and its account. */
+export interface Thinker {
+  readonly protocol: Protocol;
+  readonly account: string;
+}
+
+/** An answer's part with its signature bound, or with word of where it came from. */
+export function bindPart(part: Part, { protocol, account }: Thinker): Part {
+  if (part.type !== 'reasoning') return part;
+  const signature = part.signature ? bindSignature(part.signature, account) : unsigned(protocol);
+  return { ...part, signature };
+}
+
+/** Tells where the reasoning of a stream in order came from, where its provider did not sign it. */
+export class UnsignedReasoning {
+  readonly #protocol: Protocol;
+  /** Part that grows and is not signed so far. */
+  #part: number | undefined;
+
+  constructor(protocol: Protocol) {
+    this.#protocol = protocol;
+  }
+
+  /** The event that goes in front of this one. */
+  before(event: AnswerEvent): AnswerEvent | undefined {
+    const part = this.#part;
+    if (event.type === 'open') {
+      const { opening } = event;
+      const grows = opening.type === 'reasoning' && opening.ofNext !== true;
+      this.#part = grows ? event.part : undefined;
+    } else if (event.type === 'signature') this.#part = undefined;
+    else if (event.type === 'close' && part !== undefined) {
+      this.#part = undefined;
+      return { type: 'signature', part, signature: unsigned(this.#protocol) };
+    }
+    return undefined;
+  }
 }
 
 /**

@@ -26,7 +26,20 @@ export function fromSignatureText(text: string, own: Protocol): Signature {
   return readToken(text) ?? { origin: own, value: text };
 }
 
-/** The text is a token for what a provider of another protocol signed. */
+/** Stands for the signature of reasoning that nobody signed: it tells clients' next providers where it came from. */
+export function unsigned(origin: Protocol): Signature {
+  return { origin, value: '' };
+}
+
+/** A provider of the protocol signed it. */
+export function isSignedBy(
+  signature: Signature | undefined,
+  protocol: Protocol,
+): signature is Signature {
+  return signature?.origin === protocol && signature.value !== '';
+}
+
+/** The text is a token for what came from a provider of another protocol. */
 export function isForeignToken(text: unknown, own: Protocol): boolean {
   return typeof text === 'string' && fromSignatureText(text, own).origin !== own;
 }

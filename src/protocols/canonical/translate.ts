@@ -49,7 +49,7 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
       new TranslatedStream({
         decoder: provider.createDecoder(),
         createEncoder: () => client.createEncoder(contextOf(options.peek, options)),
-        account: options.account,
+        provider: { protocol: provider.id, account: options.account },
         client,
         custom: options.peek.calls?.custom,
         fields: pair.fields,
@@ -94,8 +94,9 @@ function* readSteps(
     const answer = yield* provider.decodeAnswer({ body, value });
     yield;
     if (!answer) return undefined;
+    const thinker = { protocol: provider.id, account: options.account };
     const bound = answer.parts.map((part) =>
-      asCustomCall(bindPart(part, options.account), peek.calls?.custom),
+      asCustomCall(bindPart(part, thinker), peek.calls?.custom),
     );
     const parts = withOwnedSignatures(bound, client);
     const encoded = yield* client.encodeAnswer({ ...answer, parts }, contextOf(peek, options));

@@ -1,7 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import type { SseBatch } from '../../core/sse/batch.ts';
 import type { SseFrame } from '../../core/sse/frame.ts';
-import { bindSignature } from './bound-reasoning.ts';
+import { bindSignature, UnsignedReasoning } from './bound-reasoning.ts';
+import type { Thinker } from './bound-reasoning.ts';
 import type { StreamDecoder, StreamEncoder } from './codec.ts';
 import type { AnswerEvent, CanonicalEvent, PartOpening } from './stream.ts';
 import { CustomCalls } from './custom-calls.ts';
@@ -16,8 +17,7 @@ export interface TranslatedStreamOptions {
   decoder: StreamDecoder;
   /** Makes the writer of the client's stream; once more where the provider begins again. */
   createEncoder(): StreamEncoder;
-  /** Id of the provider account that answers. */
-  account: string;
+  provider: Thinker;
   client: Reader;
   /** Names of the client's custom tools. Default none. */
   custom?: ReadonlySet<string> | undefined;
@@ -33,6 +33,7 @@ export class TranslatedStream extends EventStream {
   readonly #options: TranslatedStreamOptions;
   #encoder: StreamEncoder;
   #sequence = new InSequence();
+  #unsigned: UnsignedReasoning;
   #signatures: OwnedSignatures;
   #custom: CustomCalls;
 
@@ -40,6 +41,7 @@ export class TranslatedStream extends EventStream {
     super();
     this.#options = options;
     this.#encoder = options.createEncoder();
+    this.#unsigned = new UnsignedReasoning(options.provider.protocol);
     this.#signatures = new OwnedSignatures(options.client);
     this.#custom = new CustomCalls(options.custom);
   }
@@ -88,24 +90,32 @@ export class TranslatedStream extends EventStream {
     this.beginAnew(out);
     this.#encoder = this.#options.createEncoder();
     this.#sequence = new InSequence();
+    this.#unsigned = new UnsignedReasoning(this.#options.provider.protocol);
     this.#signatures = new OwnedSignatures(this.#options.client);
     this.#custom = new CustomCalls(this.#options.custom);
   }
 
   #bind(event: AnswerEvent): AnswerEvent {
     if (event.type !== 'signature') return event;
-    return { ...event, signature: bindSignature(event.signature, this.#options.account) };
+    return { ...event, signature: bindSignature(event.signature, this.#options.provider.account) };
   }
 
   #take(event: AnswerEvent, out: SseBatch): void {
     this.#note(event);
     if (this.failure) return;
     // Nested loops cost a fraction of `flatMap`, and nearly every event passes alone.
-    for (const ordered of this.#sequence.push(event))
-      for (const owned of this.#signatures.push(ordered))
-        for (const ready of this.#custom.push(owned)) this.#write(ready, out);
+    for (const ordered of this.#sequence.push(event)) {
+      const told = this.#unsigned.before(ordered);
+      if (told) this.#pass(told, out);
+      this.#pass(ordered, out);
+    }
     if (this.#sequence.overflowed) this.fail('too_large', 'the provider mixes too many parts');
     else if (event.type === 'end') this.ended = true;
+  }
+
+  #pass(event: AnswerEvent, out: SseBatch): void {
+    for (const owned of this.#signatures.push(event))
+      for (const ready of this.#custom.push(owned)) this.#write(ready, out);
   }
 
   #write(event: AnswerEvent, out: SseBatch): void {

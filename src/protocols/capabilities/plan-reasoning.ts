@@ -1,6 +1,7 @@
 import { collectSteps } from '../../core/turns/in-turns.ts';
 import type { Steps } from '../../core/turns/in-turns.ts';
 import type { CanonicalRequest, Part, ReasoningRequest, Turn } from '../canonical/canonical.ts';
+import { isSignedBy } from '../canonical/reasoning-token.ts';
 import type { Feature } from '../features.ts';
 import type { Protocol } from '../registry.ts';
 import type { Capabilities } from './capabilities.ts';
@@ -105,7 +106,7 @@ export function* withoutReasoning(
 }
 
 function isForeignReasoning(part: Part, protocol: Protocol): boolean {
-  return part.type === 'reasoning' && part.signature?.origin !== protocol;
+  return part.type === 'reasoning' && !isSignedBy(part.signature, protocol);
 }
 
 function isOff({ effort, budgetTokens, enabled }: ReasoningRequest): boolean {

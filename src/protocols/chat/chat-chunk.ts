@@ -61,12 +61,13 @@ function hasFailed({ finish_reason: reason, error }: Members): boolean {
 /** Reads the provider's report of its failure, in whichever of the usual shapes. */
 export function toFailure(error: unknown): StreamFailure {
   const fields = isJsonObject(error) ? error : { message: error };
-  const { message, code, type, status = code } = fields;
+  const { message, code, type, param, status = code } = fields;
   return {
     kind: 'error',
     message: typeof message === 'string' ? message : '',
     ...(typeof code === 'string' || typeof code === 'number' ? { code: String(code) } : {}),
     ...(typeof type === 'string' ? { type } : {}),
+    ...(typeof param === 'string' ? { param } : {}),
     ...(isHttpError(status) ? { status } : {}),
   };
 }

@@ -5,6 +5,7 @@ import { spliceJson } from '../../core/json/splice.ts';
 import type { JsonEdit } from '../../core/json/splice.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
+import { boundInput } from '../bound-input.ts';
 import { callFormsOf } from '../canonical/call-forms.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
@@ -31,8 +32,7 @@ export function peekChat(source: RequestSource): RequestPeek {
     json,
     keepUsage: asksUsage(json.get('stream_options')),
     choices,
-    // No tokenizer makes more tokens than there are bytes.
-    inputBound: body.length,
+    inputBound: boundInput(json),
     outputBound: isPositive(outputLimit) ? outputLimit * choices : undefined,
     calls: callFormsOf(json),
   };

@@ -20,11 +20,16 @@ export function toChatUsage(raw: unknown): Usage | undefined {
     countOf(inDetails['cache_write_tokens']) || countOf(raw['cache_creation_input_tokens']);
   // Some report the same tokens as read and as written.
   const cacheWrite = Math.min(written, prompt - cacheRead);
-  const reasoning = countOf(membersOf(raw['completion_tokens_details'])['reasoning_tokens']);
   const completion = countOf(raw['completion_tokens']);
-  // xAI counts reasoning beside the completion tokens, everybody else within them.
-  const beside = reasoning > 0 && countOf(raw['total_tokens']) === prompt + completion + reasoning;
-  const output = beside ? completion + reasoning : completion;
+  const rest = countOf(raw['total_tokens']) - prompt - completion;
+  const counted = membersOf(raw['completion_tokens_details'])['reasoning_tokens'];
+  // Google tells of thoughts in the total alone; what others total beside both may be their cache.
+  const isUntold =
+    !isCount(counted) && isCount(raw['prompt_tokens']) && isCount(raw['completion_tokens']);
+  const untold = isUntold && rest !== told + written ? Math.max(0, rest) : 0;
+  const reasoning = countOf(counted) || untold;
+  // xAI and Google count reasoning beside the completion tokens, everybody else within them.
+  const output = reasoning > 0 && rest === reasoning ? completion + reasoning : completion;
   return {
     ...NO_USAGE,
     input: prompt - cacheRead - cacheWrite,

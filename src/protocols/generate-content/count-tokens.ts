@@ -1,11 +1,17 @@
 import { Buffer } from 'node:buffer';
+import { scanJson } from '../../core/json/json-document.ts';
+import type { ScannedMember } from '../../core/json/json-member.ts';
+import { spliceJson } from '../../core/json/splice.ts';
+import type { JsonEdit } from '../../core/json/splice.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import { answerDocument, told } from '../answer-document.ts';
-import type { WireProtocol } from '../protocol.ts';
+import type { EncodeOptions, RequestPeek, WireProtocol } from '../protocol.ts';
 import { checkFields, expectKind } from './check-fields.ts';
 import { encodeGenerateContent, peekGenerateContent } from './generate-content-request.ts';
-import { fieldOf, membersOf, pickFields } from './fields.ts';
+import { fieldOf, membersOf, pickFields, toSnake } from './fields.ts';
 
+/** Member that holds a whole request in place of its contents. */
+const INNER = 'generateContentRequest';
 /** Characters of usual text in one token, and the least tokens of one picture or file. */
 const CHARS_PER_TOKEN = 4;
 const TOKENS_PER_MEDIA = 258;
@@ -19,12 +25,12 @@ export const countTokens: WireProtocol = {
   bareNames: true,
   peek(source, address) {
     const peek = peekGenerateContent(source, address);
-    const inner = pickFields(peek.json, ['generateContentRequest']);
-    expectKind(fieldOf(inner, 'generateContentRequest'), 'object', 'generateContentRequest');
-    checkFields(membersOf(inner, 'generateContentRequest'));
+    const inner = pickFields(peek.json, [INNER]);
+    expectKind(fieldOf(inner, INNER), 'object', INNER);
+    checkFields(membersOf(inner, INNER));
     return peek;
   },
-  encode: encodeGenerateContent,
+  encode: (peek, options) => encodeGenerateContent(peek, options, innerModel(peek, options)),
   readAnswer(source) {
     const document = answerDocument(source);
     if (!document || typeof told(document, 'totalTokens') !== 'number') return undefined;
@@ -33,8 +39,21 @@ export const countTokens: WireProtocol = {
   answerLocally: ({ json }) => Buffer.from(JSON.stringify({ totalTokens: estimate(json.value) })),
 };
 
+/** Edits that give the request inside, where it names its model, the provider's name in place of ours. */
+function innerModel({ body, json }: RequestPeek, { model }: EncodeOptions): JsonEdit[] {
+  const name = JSON.stringify(`models/${model}`);
+  return [INNER, toSnake(INNER)].flatMap((key): JsonEdit[] => {
+    if (json.kindOf(key) !== 'object') return [];
+    const { valueStart, valueEnd } = json.find(key) as ScannedMember;
+    const inner = scanJson(body.subarray(valueStart, valueEnd));
+    if (!inner.find('model')) return [];
+    const edit = { op: 'set', key: 'model', json: name } as const;
+    return [{ op: 'set', key, json: spliceJson(inner.body, inner.members, [edit]).toString() }];
+  });
+}
+
 function estimate(request: Readonly<Record<string, unknown>>): number {
-  const inner = fieldOf(request, 'generateContentRequest');
+  const inner = fieldOf(request, INNER);
   const { characters, media } = sizeOf(isJsonObject(inner) ? inner : request);
   return Math.ceil(characters / CHARS_PER_TOKEN) + media * TOKENS_PER_MEDIA;
 }

@@ -1,6 +1,7 @@
 import { parseKeepingRaw, stringifyWithRaw } from '../../core/json/raw.ts';
 import { isJsonObject } from '../../core/json/value.ts';
-import type { RequestPeek } from '../protocol.ts';
+import { capabilitiesOf } from '../capabilities/capabilities-of.ts';
+import type { EncodeOptions, RequestPeek } from '../protocol.ts';
 import { isForeignToken, TOKEN_MARK } from '../canonical/reasoning-token.ts';
 import { fieldOf, toList } from './fields.ts';
 
@@ -8,13 +9,35 @@ import { fieldOf, toList } from './fields.ts';
  * The JSON of `contents` without what providers of other protocols thought and signed: one that speaks
  * generate-content would refuse their signatures. Undefined when there is none.
  */
-export function withoutForeignSignatures({ body, json }: RequestPeek): string | undefined {
+export function withoutForeignSignatures(
+  { body, json }: RequestPeek,
+  { model, capabilities }: Pick<EncodeOptions, 'model' | 'capabilities'>,
+): string | undefined {
   const member = json.maySee(TOKEN_MARK) && json.find('contents');
   if (!member) return undefined;
   const text = body.toString('utf8', member.valueStart, member.valueEnd);
   const contents = toList(parseKeepingRaw(text, ['args', 'response']));
   if (!contents.some(isOfOthers)) return undefined;
-  return stringifyWithRaw(contents.flatMap(withoutForeign));
+  const { unsigned_call: word } = capabilitiesOf('generate-content', model, capabilities);
+  const own = contents.flatMap(withoutForeign);
+  return stringifyWithRaw(word === null ? own : withSignedCalls(own, word));
+}
+
+/** The first call of each turn of the model bears the word for a signature where it has none. */
+function withSignedCalls(contents: readonly unknown[], word: string): unknown[] {
+  let isCalled = false;
+  return contents.map((content) => {
+    const isOfModel = isJsonObject(content) && content['role'] === 'model';
+    isCalled &&= isOfModel;
+    if (!isOfModel || isCalled) return content;
+    const parts = toList(content['parts']);
+    const at = parts.findIndex((part) => isJsonObject(part) && fieldOf(part, 'functionCall'));
+    const call = parts[at];
+    isCalled = isJsonObject(call);
+    if (!isJsonObject(call) || fieldOf(call, 'thoughtSignature')) return content;
+    const signed = Object.assign({}, call, { thoughtSignature: word });
+    return Object.assign({}, content, { parts: parts.toSpliced(at, 1, signed) });
+  });
 }
 
 /** A content that was nothing else goes as a whole, for empty ones are refused. */

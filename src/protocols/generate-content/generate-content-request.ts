@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { quirkEdits } from '../../core/json/json-quirks.ts';
 import type { JsonEdit } from '../../core/json/splice.ts';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
+import { boundInput } from '../bound-input.ts';
 import { editBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestAddress, RequestPeek } from '../protocol.ts';
@@ -42,8 +43,7 @@ export function peekGenerateContent(
     // It is part of every answer here.
     keepUsage: true,
     choices,
-    // No tokenizer makes more tokens than there are bytes.
-    inputBound: body.length,
+    inputBound: boundInput(json),
     outputBound: isPositive(outputLimit) ? outputLimit * choices : undefined,
     ...(operation === undefined ? {} : { operation }),
     ...(stream && !isEvents ? { streamType: JSON_TYPE } : {}),
@@ -55,18 +55,24 @@ export function isArrayStream({ streamType }: RequestPeek): boolean {
   return streamType === JSON_TYPE;
 }
 
-/** The client's bytes, for the model stands in the address, without what other protocols' providers signed. */
+/**
+ * The client's bytes, for the model stands in the address, without what other protocols' providers signed,
+ * and with further edits made.
+ */
 export function encodeGenerateContent(
   peek: RequestPeek,
-  { quirks, losses }: EncodeOptions,
+  options: EncodeOptions,
+  further: readonly JsonEdit[] = [],
 ): Buffer | SpooledBody {
   const { body, members } = peek;
+  const { quirks, losses } = options;
   const edits: JsonEdit[] = quirks === undefined ? [] : quirkEdits(body, members, quirks);
-  const contents = withoutForeignSignatures(peek);
+  const contents = withoutForeignSignatures(peek, options);
   if (contents !== undefined) {
     edits.push({ op: 'set', key: 'contents', json: contents });
     losses.push('thoughtSignature');
   }
+  edits.push(...further);
   return editBody(body, members, edits);
 }
 

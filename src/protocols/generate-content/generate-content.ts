@@ -12,7 +12,8 @@ import type { MediaWriter } from '../media/write-media.ts';
 import { createGenerateContentStream } from './generate-content-stream.ts';
 
 const BLANK = Buffer.from('\n');
-const COMMENT = Buffer.from(': keep-alive\n\n');
+/** Nothing between two frames: official clients take a comment for an answer that is not JSON. */
+const NO_FRAME = Buffer.from('\n\n');
 
 /** Turns `fileData` into `inlineData`, or its URI into a link. */
 const writeMedia: MediaWriter = (spot, { mediaType, data, link }) => {
@@ -33,7 +34,7 @@ export const generateContent: WireProtocol & StreamCodec = {
   readUsage: readGenerateContentUsage,
   createStream: createGenerateContentStream,
   errorFrame: (error, peek) => new ElementWriter(peek).failure(error),
-  keepAlive: (peek) => (isArrayStream(peek) ? BLANK : COMMENT),
+  keepAlive: (peek) => (isArrayStream(peek) ? BLANK : NO_FRAME),
   translatesTo: ['responses', 'messages', 'chat'],
   translatedWhenMapped: true,
   bareNames: true,

@@ -2,10 +2,13 @@ import { GatewayError } from '../../core/errors.ts';
 
 const PREFIX = /^\/v1(?:beta)?\/models\//;
 
-/** Decodes the segments behind `/v1beta/models/` or `/v1/models/`, slashes and colons included. */
+/**
+ * Decodes the segments behind `/v1beta/models/` or `/v1/models/`, slashes and colons included, without a
+ * slash at the end.
+ */
 export function decodeModelPath(path: string): string {
   try {
-    return decodeURIComponent(path.replace(PREFIX, ''));
+    return decodeURIComponent(path.replace(PREFIX, '').replace(/\/$/, ''));
   } catch {
     throw new GatewayError('not_found', { message: 'the path is not valid' });
   }

@@ -30,7 +30,7 @@ export function surfacesOf(protocol: WireProtocol): readonly InferenceSurface[] 
       ...shared,
       name: 'generate-content',
       protocol,
-      variant: (path) => (/(?::|%3[aA])countTokens$/.test(path) ? count : undefined),
+      variant: (path) => (/(?::|%3[aA])countTokens\/?$/.test(path) ? count : undefined),
       addressOf: (model) => ({ model, operation: 'generateContent' }),
     },
   ];

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
 import { isJsonObject } from '../../core/json/value.ts';
+import { boundInput } from '../bound-input.ts';
 import { readModelName } from '../model-member.ts';
 import type { RequestPeek } from '../protocol.ts';
 import { scanRequest } from '../scan-request.ts';
@@ -47,8 +48,7 @@ export function peekInteractions(source: RequestSource): RequestPeek {
     json,
     keepUsage: true,
     choices: 1,
-    // No tokenizer makes more tokens than there are bytes.
-    inputBound: body.length,
+    inputBound: boundInput(json),
     outputBound: outputBoundOf(value['generation_config']),
     ...(previous === undefined ? {} : { pins: [previous] }),
   };

@@ -1,5 +1,9 @@
 import type { Buffer } from 'node:buffer';
+import type { JsonEdit } from '../../core/json/splice.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
+import { boundInput } from '../bound-input.ts';
+import { capabilitiesOf } from '../capabilities/capabilities-of.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
@@ -26,10 +30,22 @@ export function peekMessages(source: RequestSource): RequestPeek {
  * protocols' providers thought.
  */
 export function encodeMessages(peek: RequestPeek, options: EncodeOptions): Buffer | SpooledBody {
-  const messages = withoutForeignThinking(peek);
-  if (messages === undefined) return forwardBody(peek, options);
+  const own = withoutForeignThinking(peek);
+  if (!own) return forwardBody(peek, options);
   options.losses.push('messages.content.thinking.signature');
-  return forwardBody(peek, options, [{ op: 'set', key: 'messages', json: messages }]);
+  const edits: JsonEdit[] = [{ op: 'set', key: 'messages', json: own.messages }];
+  if (own.isWithinUnthought && mustThinkFirst(peek, options)) {
+    options.losses.push('thinking');
+    edits.push({ op: 'remove', key: 'thinking' });
+  }
+  return forwardBody(peek, options, edits);
+}
+
+/** The model refuses to think on in a loop of calls whose first step did not. */
+function mustThinkFirst({ json }: RequestPeek, { model, capabilities }: EncodeOptions): boolean {
+  const thinking = json.get('thinking');
+  if (!isJsonObject(thinking) || thinking['type'] !== 'enabled') return false;
+  return !capabilitiesOf('messages', model, capabilities).budget_after_calls;
 }
 
 /** The same for a request that asks for no answer, so for no limit of it either. */
@@ -47,8 +63,7 @@ export function peekConversation(source: RequestSource): RequestPeek {
     // Every stream of the protocol tells its usage.
     keepUsage: true,
     choices: 1,
-    // No tokenizer makes more tokens than there are bytes.
-    inputBound: body.length,
+    inputBound: boundInput(json),
     outputBound: 0,
   };
 }

@@ -1,7 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { isJsonObject } from '../../core/json/value.ts';
 import { formatSse } from '../../core/sse/frame.ts';
-import type { InBandError } from '../protocol.ts';
 import { isBlank } from './responses-failure.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -26,8 +25,20 @@ export function hasContent(type: string, { delta, item, part, response }: Member
   return true;
 }
 
+interface PublicError {
+  readonly code: string | null;
+  readonly message: string;
+  readonly param?: unknown;
+}
+
 /** The last event of a stream that failed. */
-export function toErrorEvent({ code, message }: InBandError, sequence: number): Buffer {
-  const data = { type: 'error', code, message, param: null, sequence_number: sequence };
+export function toErrorEvent({ code, message, param }: PublicError, sequence: number): Buffer {
+  const data = {
+    type: 'error',
+    code,
+    message,
+    param: typeof param === 'string' ? param : null,
+    sequence_number: sequence,
+  };
   return formatSse({ event: 'error', data: JSON.stringify(data) });
 }

@@ -15,7 +15,7 @@ const CLIENT_FAULT =
 /** Reads `response.error`, an `error` event or an error object. */
 export function toResponsesFailure(error: unknown): StreamFailure {
   const fields = isJsonObject(error) ? error : {};
-  const { message, code, type } = fields;
+  const { message, code, type, param } = fields;
   const name = typeof code === 'number' ? String(code) : code;
   const status = statusOf(name) ?? statusOf(type);
   return {
@@ -23,6 +23,7 @@ export function toResponsesFailure(error: unknown): StreamFailure {
     message: typeof message === 'string' ? message : '',
     ...(typeof name === 'string' ? { code: name } : {}),
     ...(typeof type === 'string' ? { type } : {}),
+    ...(typeof param === 'string' ? { param } : {}),
     ...(status === undefined ? {} : { status }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
+import { boundInput } from '../bound-input.ts';
 import { callFormsOf } from '../canonical/call-forms.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
@@ -36,8 +37,7 @@ export function peekResponses(source: RequestSource): RequestPeek {
     json,
     keepUsage: true,
     choices: 1,
-    // No tokenizer makes more tokens than there are bytes.
-    inputBound: body.length,
+    inputBound: boundInput(json),
     outputBound: isPositive(outputLimit) ? outputLimit : undefined,
     pins: pinsOfRequest(json),
     calls: callFormsOf(json),

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { isJsonObject, parseJsonObject } from '../../core/json/value.ts';
+import { toPublicMessage } from '../../core/redact.ts';
 import { formatSse } from '../../core/sse/frame.ts';
 import type { SseBatch } from '../../core/sse/batch.ts';
 import type { SseFrame } from '../../core/sse/frame.ts';
@@ -14,7 +15,7 @@ import type { Shape } from './public/shape.ts';
 import { hasContent, toErrorEvent } from './responses-event.ts';
 import { toResponsesFailure } from './responses-failure.ts';
 import { measureItems } from './responses-output.ts';
-import { itemPins, pinsOfAnswer } from './responses-pins.ts';
+import { MAX_PINS, pinsOfAnswer } from './responses-pins.ts';
 import { fromResponsesUsage } from './responses-usage.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -33,6 +34,8 @@ class ResponsesStream extends EventStream {
   readonly #places = new OutputPlaces();
   /** The next one that the client may expect. */
   #sequence = 0;
+  /** False once the Response says that its provider does not store it. */
+  #store: unknown;
   /** Last event of the provider itself. */
   #farewell: Buffer | undefined;
 
@@ -61,7 +64,7 @@ class ResponsesStream extends EventStream {
     else if (typeof event['type'] === 'string')
       this.#readEvent(event['type'], event, { frame, out });
     else if (frame.event === 'error' || isJsonObject(event['error']))
-      this.failure = toResponsesFailure(event['error'] ?? event);
+      this.#failBy(event['error'] ?? event);
   }
 
   #readEvent(type: string, event: Members, to: { frame: SseFrame; out: SseBatch }): void {
@@ -70,8 +73,10 @@ class ResponsesStream extends EventStream {
     const slots = this.#locate(type, shape, event);
     if (!slots) return;
     const { sequence_number: sequence } = event;
-    if (typeof sequence === 'number') this.#sequence = sequence + 1;
-    if (type === 'error' || type === 'response.failed') this.#readFailure(type, event, to.frame);
+    const fails = type === 'error' || type === 'response.failed';
+    // What the client is told of a failure stands in the place of the event that told of it.
+    if (typeof sequence === 'number') this.#sequence = fails ? sequence : sequence + 1;
+    if (fails) this.#readFailure(type, event, to.frame);
     else {
       this.#note(type, event);
       const isLast = type === 'response.completed' || type === 'response.incomplete';
@@ -103,15 +108,17 @@ class ResponsesStream extends EventStream {
     this.contentSeen ||= hasContent(type, event);
     const { delta, item, response } = event;
     if (typeof delta === 'string') this.outputChars += delta.length;
-    if (type === 'response.output_item.done') this.#pin(itemPins([item]));
+    if (type === 'response.output_item.done') this.#pin({ output: [item], store: this.#store });
     if (!isJsonObject(response)) return;
     this.usage = fromResponsesUsage(response['usage']) ?? this.usage;
     this.outputChars = Math.max(this.outputChars, measureItems(response['output']));
-    this.#pin(pinsOfAnswer(response));
+    this.#store = response['store'];
+    this.#pin(response);
   }
 
-  #pin(names: readonly string[]): void {
-    for (const name of names) if (!this.pins.includes(name)) this.pins.push(name);
+  #pin(answer: Members): void {
+    for (const name of pinsOfAnswer(answer))
+      if (this.pins.length < MAX_PINS && !this.pins.includes(name)) this.pins.push(name);
   }
 
   /**
@@ -122,12 +129,23 @@ class ResponsesStream extends EventStream {
     const { response } = event;
     if (isJsonObject(response)) this.usage = fromResponsesUsage(response['usage']) ?? this.usage;
     const nested = isJsonObject(response) ? response['error'] : event['error'];
+    // An error that the provider nests is not in the public form.
+    if (type === 'error' && nested !== undefined && nested !== null) return this.#failBy(nested);
     this.failure = toResponsesFailure(nested ?? event);
     const shape = EVENTS.get(type);
     const kept = shape && keepPublic(payload, shape, publicSlots(this.#model, nested ?? event));
-    // An error that the provider nests is not in the public form.
-    if (kept !== undefined && (type !== 'error' || nested === undefined))
-      this.#farewell = toFrameBytes(type, kept);
+    if (kept !== undefined) this.#farewell = toFrameBytes(type, kept);
+  }
+
+  /** Fails with an error that the client gets in the public form; one without words is ours to tell. */
+  #failBy(error: unknown): void {
+    const failure = toResponsesFailure(error);
+    this.failure = failure;
+    if (failure.message === '') return;
+    const param = isJsonObject(error) ? error['param'] : undefined;
+    const code = failure.code ?? failure.type ?? null;
+    const told = { code, message: toPublicMessage(failure.message), param };
+    this.#farewell = toErrorEvent(told, this.#sequence);
   }
 }
 

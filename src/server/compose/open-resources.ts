@@ -3,6 +3,7 @@ import { unpricedRoutes } from '../../routing/unpriced-routes.ts';
 import { operatorNames } from '../../config/schema/operator-names.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { Clock } from '../../core/time/clock.ts';
+import { eachDay } from '../../core/time/each-day.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import { createKeyHasher, createSealer } from '../../core/seal.ts';
@@ -66,18 +67,7 @@ export async function openResources(
   const definitions = bindResources({ hasher, clock, operator, webhooks });
   const repository = new Repository({ store, clock, ids, sealer, definitions });
   const keys = createKeyDirectory({ repository, hasher, clock });
-  const prices = createLivePrices({
-    clock,
-    stored: async () => (await readKeptPrices(store))?.vendors,
-  });
-  const catalog = createLiveCatalog({
-    repository,
-    prices,
-    defaults: { timeouts: config.timeouts, firstContentSet: options.firstContentSet },
-    onBadProvider: (provider, error) =>
-      log.error('provider left out', { provider, reason: reasonOf(error) }),
-    onBadApi: (api, error) => log.error('API left out', { api, reason: reasonOf(error) }),
-  });
+  const catalog = openCatalog(repository, options);
   const feed = createChangeFeed({
     store,
     clock,
@@ -86,10 +76,16 @@ export async function openResources(
   feed.subscribe((changes) => keys.update(changes));
   const routes = new HeldUpdates((changes) => catalog.update(changes));
   feed.subscribe(routes.take);
+  // Published prices may change with the day, and no row says so.
+  const days = eachDay(clock, () => routes.take('everything'));
+  const close = (): void => {
+    days.cancel();
+    feed.close();
+  };
   try {
     await feed.catchUp();
   } catch (error) {
-    feed.close();
+    close();
     throw error;
   }
   return {
@@ -108,8 +104,26 @@ export async function openResources(
       return result;
     },
     ageMs: () => feed.ageMs(),
-    close: () => feed.close(),
+    close,
   };
+}
+
+function openCatalog(
+  repository: Repository,
+  { config, firstContentSet, clock, log }: ResourcesOptions,
+): LiveCatalog {
+  const prices = createLivePrices({
+    clock,
+    stored: async () => (await readKeptPrices(repository.store))?.vendors,
+  });
+  return createLiveCatalog({
+    repository,
+    prices,
+    defaults: { timeouts: config.timeouts, firstContentSet },
+    onBadProvider: (provider, error) =>
+      log.error('provider left out', { provider, reason: reasonOf(error) }),
+    onBadApi: (api, error) => log.error('API left out', { api, reason: reasonOf(error) }),
+  });
 }
 
 /** Names the routes that calls under a spending limit cannot use. */

@@ -21,7 +21,7 @@ export interface RouteStatus {
   /** RFC 3339; null unless it is cooled. */
   readonly until: string | null;
   readonly consecutive_faults: number;
-  /** Smoothed time to the first content in ms; null before the first success. */
+  /** Smoothed time to the first content in ms; null where none came lately. */
   readonly latency_ms: number | null;
 }
 

@@ -81,8 +81,8 @@ function toTracked(
   return { body, headers: location ? { location } : {}, consumption };
 }
 
-function consumptionOf({ usage, outputChars }: StreamReader): TrackedAnswer['consumption'] {
-  return { usage, outputChars };
+function consumptionOf({ usage, outputChars, ended }: StreamReader): TrackedAnswer['consumption'] {
+  return { usage, outputChars, ended };
 }
 
 function toRecord(call: Call, id: string, charge: InteractionRecord['charge']): InteractionRecord {

@@ -221,7 +221,7 @@ describe('an independent provider', () => {
       message: 'no such size',
       type: 'invalid_request_error',
       param: null,
-      code: 'upstream_rejected',
+      code: 'bad_size',
     });
   });
 

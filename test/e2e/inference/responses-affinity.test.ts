@@ -43,8 +43,19 @@ function answerOf(name: string, count: number) {
     status: 'completed',
     model: 'up',
     output: [
-      { type: 'reasoning', id: 'rs', summary: [], encrypted_content: `gAAA${name}${count}` },
-      { type: 'message', id: 'msg', role: 'assistant', status: 'completed', content: [said] },
+      {
+        type: 'reasoning',
+        id: `rs_${name}_${count}`,
+        summary: [],
+        encrypted_content: `gAAA${name}${count}`,
+      },
+      {
+        type: 'message',
+        id: `msg_${name}_${count}`,
+        role: 'assistant',
+        status: 'completed',
+        content: [said],
+      },
     ],
     usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
   };
@@ -85,10 +96,22 @@ const ask = (gateway: TestGateway, rest: object = {}, key = gateway.clientKey): 
 /** Which provider answered. */
 const by = ({ body }: Answer): string => body.output?.at(-1).content[0].text;
 
-/** The two ways to go on from an answer. */
+/** The ways to go on from an answer. */
 const waysOn = ({ body }: Answer): object[] => [
   { previous_response_id: body.id },
   { input: [{ role: 'user', content: 'x' }, ...body.output, { role: 'user', content: 'y' }] },
+  {
+    input: [
+      { type: 'item_reference', id: body.output.at(-1).id },
+      { role: 'user', content: 'y' },
+    ],
+  },
+  {
+    input: [
+      { ...body.output[0], encrypted_content: undefined },
+      { role: 'user', content: 'y' },
+    ],
+  },
 ];
 
 /** An answer of each of the two. */

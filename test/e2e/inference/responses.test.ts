@@ -163,7 +163,11 @@ describe('POST /v1/responses', () => {
       play = refusing(status);
       const answer = await ask({}, 'm/two');
       expect(answer.status).toBe(told);
-      expect(json(answer).error).toMatchObject({ message: 'not like this', param: null });
+      expect(json(answer).error).toMatchObject({
+        message: 'not like this',
+        param: null,
+        code: 'invalid_value',
+      });
       expect(second.seen).toHaveLength(0);
     },
   );

@@ -31,7 +31,7 @@ function streamOf(events: readonly CanonicalEvent[], losses: readonly Feature[] 
   return new TranslatedStream({
     decoder,
     createEncoder: () => encoder,
-    account: 'prov_test',
+    provider: { protocol: 'messages', account: 'prov_test' },
     client: chatCodec,
     fields,
   });

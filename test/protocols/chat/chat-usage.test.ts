@@ -38,6 +38,34 @@ describe('toChatUsage', () => {
       },
       { output: 103, reasoning: 94 },
     ],
+    // Google's layer for chat clients, over a model that thinks.
+    [
+      { prompt_tokens: 8, completion_tokens: 57, total_tokens: 1119 },
+      { input: 8, output: 1111, reasoning: 1054 },
+    ],
+    [
+      {
+        prompt_tokens: 8,
+        completion_tokens: 57,
+        total_tokens: 1119,
+        completion_tokens_details: { reasoning_tokens: 0 },
+      },
+      { output: 57, reasoning: 0 },
+    ],
+    // A cache that was counted beside the prompt.
+    [
+      {
+        prompt_tokens: 8,
+        completion_tokens: 57,
+        total_tokens: 165,
+        prompt_tokens_details: { cached_tokens: 100 },
+      },
+      { output: 57, reasoning: 0 },
+    ],
+    [
+      { prompt_tokens: 8, total_tokens: 30 },
+      { input: 8, output: 0, reasoning: 0 },
+    ],
     [
       { prompt_tokens: -3, completion_tokens: 5, prompt_tokens_details: null },
       { input: 0, output: 5 },

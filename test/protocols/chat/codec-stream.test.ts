@@ -177,6 +177,67 @@ describe('chat streams for clients', () => {
     }
   });
 
+  it(
+    verifies(
+      'translate.citations.streams',
+      'tells all sources in one delta in front of the finish, as official clients add them up',
+    ),
+    () => {
+      const cite = (part: number, citation: object): AnswerEvent =>
+        ({ type: 'citation', part, citation }) as AnswerEvent;
+      const chunks = written([
+        { type: 'start', id: 'a-1' },
+        { type: 'open', part: 0, opening: { type: 'text' } },
+        { type: 'delta', part: 0, text: 'one' },
+        cite(0, { url: 'https://a.example', start: 0, end: 2 }),
+        { type: 'delta', part: 0, text: ' two ' },
+        cite(0, { url: 'https://b.example' }),
+        { type: 'close', part: 0 },
+        { type: 'open', part: 1, opening: { type: 'text' } },
+        { type: 'delta', part: 1, text: 'three' },
+        cite(1, { url: 'https://c.example', start: 1, end: 3 }),
+        { type: 'close', part: 1 },
+        {
+          type: 'late_citation',
+          text: 0,
+          citation: { url: 'https://d.example', start: 4, end: 7 },
+        },
+        { type: 'finish', stop: { kind: 'end' } },
+        { type: 'end' },
+      ]);
+      const choices = chunks.map((chunk) => chunk.choices[0]);
+      const at = choices.findIndex((choice) => choice?.delta.annotations);
+      expect(choices.filter((choice) => choice?.delta.annotations)).toHaveLength(1);
+      expect(choices[at + 1]).toMatchObject({ finish_reason: 'stop' });
+      expect(
+        choices[at].delta.annotations.map(({ url_citation: one }: any) => [
+          one.url,
+          one.start_index,
+          one.end_index,
+        ]),
+      ).toEqual([
+        ['https://a.example', 0, 2],
+        ['https://b.example', 0, 8],
+        ['https://c.example', 9, 11],
+        ['https://d.example', 4, 7],
+      ]);
+    },
+  );
+
+  it('keeps no more sources than a bound, and names the loss', () => {
+    const encoder = chatCodec.createEncoder(context());
+    const citation = { url: 'https://a.example', quote: 'x'.repeat(600_000), start: 0, end: 1 };
+    encoder.write({ type: 'start', id: 'a-1' });
+    encoder.write({ type: 'open', part: 0, opening: { type: 'text' } });
+    encoder.write({ type: 'citation', part: 0, citation });
+    expect([...encoder.losses]).toEqual([]);
+    encoder.write({ type: 'citation', part: 0, citation });
+    encoder.write({ type: 'close', part: 0 });
+    expect([...encoder.losses]).toEqual(['citations']);
+    const last = encoder.write({ type: 'finish', stop: { kind: 'end' } })?.toString() ?? '';
+    expect(last.split('https://a.example')).toHaveLength(2);
+  });
+
   it('writes something for every piece as it comes', () => {
     const encoder = chatCodec.createEncoder(context());
     const events = toEvents(answerOf([{ type: 'text', text: 'hello' }, call(0)]), [1, 1]);
@@ -304,6 +365,13 @@ describe('chat streams of providers', () => {
       type: 'failure',
       failure: { kind: 'truncated' },
     });
+  });
+
+  it('leaves out a time that is none, as the first chunk of Azure has', () => {
+    const decoder = chatCodec.createDecoder();
+    const first = { id: '', created: 0, model: '', choices: [], prompt_filter_results: [] };
+    const [frame] = framesOf(Buffer.from(`data: ${JSON.stringify(first)}\n\n`));
+    expect(frame && decoder.read(frame)).toEqual([{ type: 'start', id: undefined }]);
   });
 
   it('tells failures as the provider words them', () => {

@@ -153,7 +153,8 @@ describe('a stream of generate-content', () => {
     const { output } = run([Buffer.from(write(frames, '\n'))], ARRAY);
     const alive = keepAlive?.(fakePeek(ARRAY)).toString() ?? 'x';
     expect(JSON.parse(output.replaceAll(',\n', `${alive},\n`))).toEqual(frames);
-    expect(keepAlive?.(fakePeek()).toString()).toMatch(/^:.*\n\n$/);
+    // The official client for Python takes a comment for an answer that is not JSON; a lone line break, that for Go.
+    expect(keepAlive?.(fakePeek()).toString()).toBe('\n\n');
   });
 
   it('never throws at a broken stream', () => {

@@ -81,11 +81,34 @@ describe('a Responses answer', () => {
       reasoning: 4,
     });
     expect(answer?.outputChars).toBe('héllo{"n":1.0}'.length);
-    expect(answer?.pins).toEqual(['response:resp_1', expect.stringMatching(/^encrypted:.{43}$/)]);
-    const again = responses.peek(
-      Buffer.from(JSON.stringify({ model: 'm', input: output, previous_response_id: 'resp_1' })),
-    );
-    expect(again.pins?.toSorted()).toEqual([...(answer?.pins ?? [])].sort());
+    expect(answer?.pins).toEqual([
+      'response:resp_1',
+      'item:rs_1',
+      expect.stringMatching(/^encrypted:.{43}$/),
+      'item:msg_1',
+      'item:fc_1',
+    ]);
+    const pinsOf = (input: unknown): readonly string[] | undefined =>
+      responses.peek(
+        Buffer.from(JSON.stringify({ model: 'm', input, previous_response_id: 'resp_1' })),
+      ).pins;
+    const items = answer?.pins?.filter((name) => name.startsWith('item:'));
+    const references = output.map(({ id }) => ({ type: 'item_reference', id }));
+    expect(pinsOf(references)).toEqual([...(items ?? []), 'response:resp_1']);
+    const others = answer?.pins?.filter((name) => !name.startsWith('item:'));
+    expect(pinsOf(output)?.toSorted()).toEqual([...(others ?? [])].sort());
+  });
+
+  it('leaves no items at a provider that does not store them', () => {
+    const answer = read(finished({ output: [reasoning('gAAA'), message('hi')], store: false }));
+    expect(answer?.pins).toEqual(['response:resp_1', expect.stringMatching(/^encrypted:/)]);
+  });
+
+  it('is pinned by no more than 256 names, its own first', () => {
+    const output = Array.from({ length: 400 }, (_, index) => message('x', `msg_${index}`));
+    const pins = read(finished({ output }))?.pins;
+    expect(pins).toHaveLength(256);
+    expect(pins?.[0]).toBe('response:resp_1');
   });
 
   it(verifies('responses.stream.no-dangling-items', 'leaves private items out as a whole'), () => {

@@ -285,6 +285,33 @@ describe('a Responses answer of the gateway', () => {
     });
   });
 
+  it.each([
+    ['message', { type: 'text', text: 'x' }],
+    ['function_call', { type: 'tool_call', id: 'c', name: 'f', arguments: '{"path":"/x","co' }],
+    ['custom_tool_call', { type: 'tool_call', id: 'c', name: 'f', arguments: 'cut', custom: true }],
+  ] as const)('says of the last item that it was cut off: %s', (type, part) => {
+    const first: Part = { type: 'tool_call', id: 'b', name: 'f', arguments: '{}' };
+    const whole = { ...answer(first, part), stop: { kind: 'length' as const } };
+    const output = [
+      { type: 'function_call', status: 'completed' },
+      { type, status: 'incomplete' },
+    ];
+    expect(encodeAnswer(responsesCodec, whole, CONTEXT).value).toMatchObject({ output });
+    const events = write(
+      toEvents(whole).map((event) =>
+        event.type === 'open' && event.part === 1 && part.type === 'tool_call'
+          ? { ...event, opening: part }
+          : event,
+      ),
+    );
+    const done = events.filter((event) => event.type === 'response.output_item.done');
+    expect(done.map(({ item }) => item)).toMatchObject(output);
+    expect(events.at(-1)).toMatchObject({ response: { output: done.map(({ item }) => item) } });
+    // Clients run a call whose arguments are done.
+    const ended = events.filter((event) => /(?:arguments|input)\.done$/.test(event.type));
+    expect(ended).toMatchObject([{ output_index: 0 }]);
+  });
+
   it('shows the signature of another protocol as a token', () => {
     const signature = { origin: 'messages', value: 'c2ln' } as const;
     const { value } = encodeAnswer(
@@ -328,6 +355,12 @@ describe("a provider's Responses stream", () => {
       { type: 'opaque', origin: 'responses', value: search },
       { type: 'text', text: 'hi' },
     ]);
+  });
+
+  it('is no answer without an item, whatever other events it has', () => {
+    const end = { type: 'response.completed', response: response({ status: 'completed' }) };
+    const events = read(frames([created, { type: 'keepalive', sequence_number: 1 }, end]));
+    expect(events.at(-1)).toMatchObject({ type: 'failure', failure: { kind: 'truncated' } });
   });
 
   it('puts a blank line between summaries of one reasoning', () => {

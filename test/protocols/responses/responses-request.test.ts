@@ -3,6 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { RequestPeek } from '../../../src/protocols/protocol.ts';
 import { toSignatureText } from '../../../src/protocols/canonical/reasoning-token.ts';
 import { responses } from '../../../src/protocols/responses/parts.ts';
+import {
+  ENCRYPTED_MARK,
+  ITEM_MARK,
+  REASONING_ID_MARK,
+} from '../../../src/protocols/scan-request.ts';
 import { verifies } from '../../requirements.ts';
 import { encodeOptions } from '../../support/protocols.ts';
 
@@ -58,6 +63,50 @@ describe('a Responses request', () => {
     expect(new Set(pins).size).toBe(4);
     expect(JSON.stringify(pins)).not.toContain('gA');
     expect(peek('{"model":"m","input":"x","previous_response_id":null}').pins).toEqual([]);
+  });
+
+  it.each([
+    ['a reference', '{"type":"item_reference","id":"msg_1"}', ['item:msg_1']],
+    ['a reference of no type', '{"id":"rs_1"}', ['item:rs_1']],
+    ['a reference of the type null', '{"type":null,"id":"rs_1"}', ['item:rs_1']],
+    ['reasoning by its id', '{"type":"reasoning","id":"rs_1","summary":[]}', ['item:rs_1']],
+    [
+      'reasoning without encrypted content',
+      '{"type":"reasoning","id":"rs_1","summary":[],"content":[],"encrypted_content":null}',
+      ['item:rs_1'],
+    ],
+    [
+      'reasoning that carries its text',
+      '{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"x"}]}',
+      [],
+    ],
+    ['a message of no type', '{"id":"rs_1","role":"assistant","content":"x"}', []],
+    ['a message', '{"type":"message","id":"rs_1","role":"assistant","content":[]}', []],
+    ['a reference to nothing', '{"type":"item_reference","id":""}', []],
+  ])('is pinned where the provider must look up an item: %s', (_what, item, pins) => {
+    expect(peek(`{"model":"m","input":[{"role":"user","content":"x"},${item}]}`).pins).toEqual(
+      pins,
+    );
+  });
+
+  it('is pinned by the encrypted content of reasoning, not by its id', () => {
+    const item = '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gA"}';
+    expect(peek(`{"model":"m","input":[${item}]}`).pins).toEqual([
+      expect.stringMatching(/^encrypted:/),
+    ]);
+  });
+
+  it('does not parse an input that refers to nothing', () => {
+    const input = JSON.stringify([
+      { role: 'user', content: 'read rs_1' },
+      { type: 'message', id: 'msg_1', role: 'assistant', content: [] },
+    ]);
+    const { json } = peek(`{"model":"m","reasoning":{"effort":"low"},"input":${input}}`);
+    expect([ITEM_MARK, REASONING_ID_MARK, ENCRYPTED_MARK].map((m) => json.maySee(m))).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('leaves out reasoning that a provider of another protocol gave, and says so', () => {

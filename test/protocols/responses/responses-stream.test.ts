@@ -63,7 +63,30 @@ describe('a Responses stream', () => {
     expect(reader).toMatchObject({ ended: true, failure: undefined, contentSeen: true });
     expect(reader.usage).toMatchObject({ input: 12, cacheRead: 5, output: 9, reasoning: 4 });
     expect(reader.outputChars).toBeGreaterThanOrEqual('Grüße, 世界 🌍{"n":1.0}'.length);
+    expect(reader.pins).toEqual([
+      'response:resp_1',
+      'item:rs_1',
+      expect.stringMatching(/^encrypted:/),
+      'item:msg_1',
+      'item:fc_1',
+    ]);
+  });
+
+  it('leaves no items at a provider that does not store them', () => {
+    const events = streamOf([reasoning('gAAA'), message('hi')]).map((event) =>
+      'response' in event
+        ? { ...event, response: { ...(event['response'] as object), store: false } }
+        : event,
+    );
+    const { reader } = run(frames(events));
     expect(reader.pins).toEqual(['response:resp_1', expect.stringMatching(/^encrypted:/)]);
+  });
+
+  it('is pinned by no more than 256 names, its own first', () => {
+    const items = Array.from({ length: 400 }, (_, index) => message('x', `msg_${index}`));
+    const { reader } = run(frames(streamOf(items)));
+    expect(reader.pins).toHaveLength(256);
+    expect(reader.pins?.[0]).toBe('response:resp_1');
   });
 
   it('passes unchanged events on as the bytes that came', () => {
@@ -291,6 +314,56 @@ describe('a Responses stream', () => {
       expect(reader.usage).toMatchObject({ output: 9 });
     },
   );
+
+  it.each<[string, object, object]>([
+    [
+      'that has a code',
+      {
+        type: 'error',
+        sequence_number: 8,
+        billing: SECRET,
+        error: {
+          type: 'x',
+          code: 'rate_limit_exceeded',
+          message: 'slow, ü',
+          param: 'input',
+          SECRET,
+        },
+      },
+      { code: 'rate_limit_exceeded', message: 'slow, ü', param: 'input' },
+    ],
+    [
+      'that has no code',
+      { type: 'error', sequence_number: 8, error: { type: 'server_error', message: 'oh' } },
+      { code: 'server_error', message: 'oh', param: null },
+    ],
+    [
+      'of no type',
+      { error: { code: 503, message: 'key sk-proj-abc123def456 is full', param: 7 } },
+      { code: '503', message: 'key [redacted] is full', param: null },
+    ],
+    [
+      'that says nothing',
+      { type: 'error', sequence_number: 8, error: {} },
+      { code: 'upstream_interrupted', message: 'it broke', param: null },
+    ],
+    [
+      'of null beside a public one',
+      { type: 'error', sequence_number: 8, code: 'x', message: 'oh', param: null, error: null },
+      { code: 'x', message: 'oh', param: null },
+    ],
+  ])('tells of a late nested error %s in the public form', (_what, event, told) => {
+    const failed = { type: 'response.failed', response: response(), sequence_number: 9 };
+    const { output, reader } = run(
+      frames(STREAM.slice(0, 8)),
+      `event: error\ndata: ${JSON.stringify(event)}\n\n`,
+      frame(failed),
+    );
+    expect(output).toBe(run(frames(STREAM.slice(0, 8))).output);
+    expect(reader.failure).toMatchObject({ kind: 'error' });
+    const last = eventsIn(farewell(reader));
+    expect(last).toEqual([{ type: 'error', ...told, sequence_number: 8 }]);
+  });
 
   it('tells nothing but public events, whatever the provider sends', () => {
     const broken = mutatedFrames(framesOf(Buffer.from(frames(STREAM))));

@@ -45,7 +45,8 @@ class ChatDecoder implements StreamDecoder {
       {
         type: 'start',
         id: typeof id === 'string' && id !== '' ? id : undefined,
-        ...defined({ created: typeof created === 'number' ? created : undefined }),
+        // Azure tells of the prompt first, in a chunk of no time.
+        ...defined({ created: typeof created === 'number' && created > 0 ? created : undefined }),
       },
     ];
   }

@@ -23,6 +23,8 @@ interface TextPlace {
   length: number;
 }
 
+/** Most characters of sources that wait for the end of the answer. */
+const MAX_SOURCE_CHARS = 1024 * 1024;
 const DONE = formatSse({ data: '[DONE]' });
 const CHOICE_OF_DELTA = '"choices":[{"index":0,"logprobs":null,"finish_reason":null,"delta":';
 
@@ -42,8 +44,9 @@ class ChatEncoder implements StreamEncoder {
   #text: TextPlace = { shift: 0, length: 0 };
   /** Texts by the numbers of their parts. */
   readonly #texts = new Map<number, TextPlace>();
-  /** Sources of the whole text, told when its length is known. */
-  #placeless: Citation[] = [];
+  /** Sources and their texts. Official clients add up no second list of them, so they are told all at once. */
+  readonly #sources: { readonly citation: Citation; readonly place: TextPlace }[] = [];
+  #sourceChars = 0;
   /** Waits for the part that it belongs to. */
   #waiting: Signature[] = [];
   #usage: Usage | undefined;
@@ -69,20 +72,21 @@ class ChatEncoder implements StreamEncoder {
       case 'signature':
         return this.#sign(event.signature);
       case 'citation':
-        if (event.citation.end !== undefined) return this.#cite([event.citation], this.#text);
-        this.#placeless.push(event.citation);
-        return undefined;
+        return this.#cite(event.citation, this.#text);
       case 'late_citation':
-        return this.#cite([event.citation], this.#texts.get(event.text) ?? this.#text);
+        return this.#cite(event.citation, this.#texts.get(event.text) ?? this.#text);
       case 'logprobs':
         return this.#chunk({ delta: {}, logprobs: atOnce(writeLogprobs(event.logprobs)) });
       case 'close':
         return this.#close();
       case 'finish':
-        return this.#chunk({
-          delta: {},
-          finish_reason: writeFinishReason(event.stop, isLegacy(this.#context)),
-        });
+        return join(
+          this.#tellSources(),
+          this.#chunk({
+            delta: {},
+            finish_reason: writeFinishReason(event.stop, isLegacy(this.#context)),
+          }),
+        );
       case 'usage':
         this.#usage = event.usage;
         return undefined;
@@ -189,14 +193,22 @@ class ChatEncoder implements StreamEncoder {
     const opening = this.#opening;
     this.#opening = undefined;
     if (opening?.type === 'reasoning') this.#details++;
-    if (this.#placeless.length > 0) return this.#cite(this.#placeless.splice(0), this.#text);
     // Clients parse the arguments of every call.
     const isBare = opening?.type === 'tool_call' && !opening.custom && !this.#shown;
     return isBare ? this.#arguments('{}') : undefined;
   }
 
-  #cite(citations: readonly Citation[], place: TextPlace): Buffer {
-    return this.#delta({ annotations: citations.map((one) => writeCitation(one, place)) });
+  #cite(citation: Citation, place: TextPlace): undefined {
+    const { url, title = '', quote = '' } = citation;
+    this.#sourceChars += url.length + title.length + quote.length;
+    if (this.#sourceChars > MAX_SOURCE_CHARS) this.losses.add('citations');
+    else this.#sources.push({ citation, place });
+  }
+
+  #tellSources(): Buffer | undefined {
+    if (this.#sources.length === 0) return undefined;
+    const annotations = this.#sources.map(({ citation, place }) => writeCitation(citation, place));
+    return this.#delta({ annotations });
   }
 
   #end(): Buffer {

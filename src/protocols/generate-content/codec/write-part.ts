@@ -38,7 +38,7 @@ export function writeParts(parts: readonly Part[], writing: PartWriting): Writte
   let waiting: string | undefined;
   for (const part of parts) {
     if (part.type === 'reasoning' && part.ofNext) {
-      waiting = part.signature && tell(part.signature, writing);
+      waiting = (part.signature && tell(part.signature, writing)) || undefined;
       continue;
     }
     const one = writePart(part, writing);
@@ -80,9 +80,9 @@ export function writePart(part: Part, writing: PartWriting): WrittenPart | undef
       return writeResult(part, writing);
     case 'reasoning': {
       const { text, signature } = part;
-      if (!signature) return text === '' ? undefined : { text, thought: true };
-      const thoughtSignature = tell(signature, writing);
-      if (thoughtSignature === undefined) return undefined;
+      const thoughtSignature = signature && tell(signature, writing);
+      if (signature && thoughtSignature === undefined) return undefined;
+      if (!thoughtSignature) return text === '' ? undefined : { text, thought: true };
       return { text, ...(text !== '' && { thought: true }), thoughtSignature };
     }
     case 'opaque':

@@ -1,6 +1,6 @@
 import { parseJsonObject } from '../../../core/json/value.ts';
 import type { ReasoningPart, Signature } from '../../canonical/canonical.ts';
-import { fromSignatureText, toSignatureText } from '../../canonical/reasoning-token.ts';
+import { fromSignatureText, isSignedBy, toSignatureText } from '../../canonical/reasoning-token.ts';
 import { readText } from './members.ts';
 import type { Members } from './members.ts';
 
@@ -36,7 +36,7 @@ export function fromRedacted(block: Members, path: string, writer: Writer): Reas
 
 /** Undefined for reasoning that this protocol's providers did not sign: they would refuse it. */
 export function toProviderThinking({ text, signature }: ReasoningPart): Members | undefined {
-  if (signature?.origin !== OWN) return undefined;
+  if (!isSignedBy(signature, OWN)) return undefined;
   return redactedBlock(signature) ?? thinkingBlock(text, signature.value);
 }
 

@@ -8,6 +8,7 @@ import { CallItem, CustomCallItem, MessageItem, ReasoningItem } from './output-i
 import type { ItemPlace, OutputItem } from './output-item.ts';
 import { toResponse } from './response-object.ts';
 import { writeStop } from './stops.ts';
+import type { Ending } from './stops.ts';
 
 /** The last event repeats the whole answer, so it is kept; more than any model says is not. */
 const MAX_CHARS = 64 * 1024 * 1024;
@@ -106,8 +107,8 @@ export class AnswerWriter {
         this.#endPart();
         break;
       case 'finish':
-        this.#endItem();
         this.#stop = event.stop;
+        this.#endItem(writeStop(event.stop).status);
         break;
       case 'usage':
         this.#usage = event.usage;
@@ -185,17 +186,15 @@ export class AnswerWriter {
     this.#item?.grow(text);
   }
 
-  /** A message stays open for further texts; other items are one part. */
+  /** Its item stays open: a message for further texts, any until it is known that the answer was not cut off in it. */
   #endPart(): void {
-    if (!this.#isGrowing) return;
+    if (this.#isGrowing && this.#item instanceof MessageItem) this.#item.endPart();
     this.#isGrowing = false;
-    if (this.#item instanceof MessageItem) this.#item.endPart();
-    else this.#endItem();
   }
 
-  #endItem(): void {
+  #endItem(status: Ending['status'] = 'completed'): void {
     this.#endPart();
-    if (this.#item) this.#output.push(this.#item.close());
+    if (this.#item) this.#output.push(this.#item.close(status));
     this.#item = undefined;
   }
 

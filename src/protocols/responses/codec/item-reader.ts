@@ -45,7 +45,8 @@ export class ItemReader {
 
   read(event: Members): readonly AnswerEvent[] {
     const { type, output_index: index } = event;
-    if (typeof type !== 'string') return [];
+    // Others, such as `keepalive`, are of no item.
+    if (typeof type !== 'string' || (typeof index !== 'number' && !HANDLERS.has(type))) return [];
     const item = this.#items.get(index) ?? this.#add(index);
     if (!item.isDone) HANDLERS.get(type)?.(this, item, event);
     else if (type === ANNOTATION) this.#citeLate(item, event);

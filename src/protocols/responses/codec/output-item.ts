@@ -1,5 +1,6 @@
 import type { Citation, Signature, TokenLogprob } from '../../canonical/canonical.ts';
 import { writeCitation, writeLogprobs } from './annotations.ts';
+import type { Ending } from './stops.ts';
 import { signedMembers, toSummary } from './reasoning-item.ts';
 
 /** Place of an item, and the receiver of its losses. */
@@ -22,8 +23,8 @@ export abstract class OutputItem {
   /** Adds to what grows in it. */
   abstract grow(text: string): void;
 
-  /** The item as it is at last. */
-  abstract close(): object;
+  /** The item as it is at last; an incomplete one was cut off by the end of the answer. */
+  abstract close(status: Ending['status']): object;
 
   protected announce(item: object): void {
     this.place.emit('response.output_item.added', { output_index: this.place.index, item });
@@ -107,8 +108,8 @@ export class MessageItem extends OutputItem {
     this.#content.push(this.#part(this.#annotations));
   }
 
-  close(): object {
-    return this.finish(this.#item('completed'));
+  close(status: Ending['status']): object {
+    return this.finish(this.#item(status));
   }
 
   #item(status: string): object {
@@ -187,14 +188,18 @@ export class CallItem extends OutputItem {
     this.place.emit('response.function_call_arguments.delta', { ...this.at, delta });
   }
 
-  close(): object {
+  close(status: Ending['status']): object {
+    if (status === 'completed') this.#endArguments();
+    return this.finish(this.#item(status));
+  }
+
+  #endArguments(): void {
     if (this.#arguments === '') this.grow('{}');
     this.place.emit('response.function_call_arguments.done', {
       ...this.at,
       name: this.#call.name,
       arguments: this.#arguments,
     });
-    return this.finish(this.#item('completed'));
   }
 
   #item(status: string): object {
@@ -219,10 +224,10 @@ export class CustomCallItem extends OutputItem {
     this.place.emit('response.custom_tool_call_input.delta', { ...this.at, delta });
   }
 
-  close(): object {
+  close(status: Ending['status']): object {
     const done = { ...this.at, input: this.#input };
-    this.place.emit('response.custom_tool_call_input.done', done);
-    return this.finish(this.#item('completed'));
+    if (status === 'completed') this.place.emit('response.custom_tool_call_input.done', done);
+    return this.finish(this.#item(status));
   }
 
   #item(status: string): object {

@@ -24,7 +24,9 @@ export function readReasoningItem(item: Members, writer: Writer): ReasoningPart 
     text,
     ...(signature && { signature }),
     // A signature without reasoning of its own belongs, only there, to what follows.
-    ...(text === '' && signature && PROTOCOLS[signature.origin].signsNext && { ofNext: true }),
+    ...(text === '' &&
+      signature?.value &&
+      PROTOCOLS[signature.origin].signsNext && { ofNext: true }),
   };
 }
 
