@@ -12,10 +12,12 @@ import type { Principal } from '../usage/principal.ts';
 import { readKey } from '../surfaces/carriers.ts';
 import { clientAddress } from '../surfaces/client-origin.ts';
 import type { PublicAddress } from '../surfaces/client-origin.ts';
-import { admit, admitToPlatform } from '../surfaces/gate.ts';
-import type { GateDeps } from '../surfaces/gate.ts';
+import { admitCall } from '../surfaces/admit-call.ts';
+import { admitToPlatform } from '../surfaces/gate.ts';
+import type { GateDeps, KeyInUse } from '../surfaces/gate.ts';
 import { onceClosed, watchClient } from '../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange } from '../surfaces/http-exchange.ts';
+import { pathBelow } from '../surfaces/path-below.ts';
 import { readBody } from '../surfaces/read-body.ts';
 import { toAssetUrl } from './asset-reference.ts';
 import type { AssetRecord, AssetRecords } from './asset-records.ts';
@@ -164,16 +166,11 @@ async function sendContent(
   return answerMedia({ asset, media, headers, method, secondsLeft });
 }
 
-async function enter(
-  { request, response, search }: HttpExchange,
-  use: Use,
-  deps: AssetDeps,
-): Promise<Principal> {
-  const { principal, leave } = await admit(
-    readKey(['bearer'], request.headers, search),
-    { scope: 'assets', use },
-    deps,
-  );
+async function enter(exchange: HttpExchange, use: Use, deps: AssetDeps): Promise<Principal> {
+  const { request, response, search } = exchange;
+  const key = readKey(['bearer'], request.headers, search);
+  const inUse: KeyInUse = { key, need: { scope: 'assets', use } };
+  const { principal, leave } = await admitCall(exchange, inUse, deps);
   onceClosed(response, leave);
   return principal;
 }
@@ -204,10 +201,7 @@ function toView({ id, externalId, type, name, at }: AssetRecord): {
 
 function segmentsOf({ path }: HttpExchange): string[] {
   try {
-    return path
-      .slice(ASSETS_PATH.length + 1)
-      .split('/')
-      .map(decodeURIComponent);
+    return pathBelow(path, ASSETS_PATH).split('/').map(decodeURIComponent);
   } catch {
     throw unknown();
   }

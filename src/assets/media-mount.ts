@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createStorage } from 'unstorage';
 import type { Clock, Timer } from '../core/time/clock.ts';
 import { gatherBody, sliceBody } from '../core/memory/spooled-body.ts';
@@ -35,6 +36,9 @@ export async function openMediaMount(config: StoreConfig, clock: Clock): Promise
     return Promise.race([work, late]).finally(() => timer?.cancel());
   };
   const storage = createStorage({ driver: await loadDriver(config) });
+  const folder = folderOf(config);
+  // A former release made it as open as the folder above; some file systems know no modes.
+  if (folder !== undefined) await chmod(folder, 0o700).catch(() => undefined);
   const readPiece = async (id: string, index: number, size: number): Promise<Buffer> => {
     const raw = await bounded(storage.getItemRaw(keyOf(id, index))).catch((cause: unknown) => {
       throw new Error(`media ${id} cannot be read`, { cause });
@@ -49,9 +53,7 @@ export async function openMediaMount(config: StoreConfig, clock: Clock): Promise
   };
   return {
     async write(id, content) {
-      // File drivers would let everybody on the machine read what they write.
-      if (config.path !== undefined && isFileDriver(config.driver))
-        await mkdir(config.path, { recursive: true, mode: 0o700 });
+      if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 });
       let end = 0;
       try {
         for (const index of piecesOf(content.length)) {
@@ -86,7 +88,16 @@ function piecesOf(size: number): number[] {
   return Array.from({ length: Math.ceil(size / PIECE_BYTES) }, (_, index) => index);
 }
 
-const keyOf = (id: string, index: number): string => `media:${id}:${index}`;
+const ROOT = 'media';
+const keyOf = (id: string, index: number): string => `${ROOT}:${id}:${index}`;
+
+/**
+ * Folder of everything that a file driver writes, which would let everybody on the machine read it. The one above
+ * may be the operator's, such as a volume.
+ */
+function folderOf({ driver, path }: StoreConfig): string | undefined {
+  return path !== undefined && isFileDriver(driver) ? join(path, ROOT) : undefined;
+}
 
 /** Returns bytes from the forms in which drivers give them. */
 function toBuffer(raw: unknown): Buffer | undefined {

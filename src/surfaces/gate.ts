@@ -34,6 +34,12 @@ export const SELF: Need = { scope: null, use: 'self' };
 /** Demands on keys that call models. */
 export const INFERENCE: Need = { scope: 'inference', use: 'call' };
 
+/** Key of a call, and what is demanded of it. */
+export interface KeyInUse {
+  readonly key: string | undefined;
+  readonly need: Need;
+}
+
 export type KeyLookup = (key: string) => KeyFound | Promise<KeyFound>;
 
 export type KeyFound = Principal | 'unknown' | 'revoked' | 'expired';
@@ -120,8 +126,13 @@ async function refuseAfter(claims: readonly PendingClaim[], thrown: unknown): Pr
   throw claims.length === 0 ? thrown : await firstRefusal(claims, thrown);
 }
 
-function checkKey(principal: Principal, { scope, use }: Need, { deps, claims }: Asking): void {
+function checkKey(principal: Principal, need: Need, { deps, claims }: Asking): void {
   take(deps.rates.admitKey(principal, claims[0]), claims, 'key_rate_limited');
+  checkRights(principal, need);
+}
+
+/** @throws GatewayError that says what a key may not do, or that its organization may do nothing */
+export function checkRights(principal: Principal, { scope, use }: Need): void {
   const isInScope = scope === null || hasScope(principal, scope);
   if (!isInScope || !allows(principal.role, use)) throw new GatewayError('insufficient_scope');
   if (!principal.organizationEnabled) throw new GatewayError('organization_disabled');
@@ -130,9 +141,17 @@ function checkKey(principal: Principal, { scope, use }: Need, { deps, claims }: 
 async function takePlace(principal: Principal, { deps, claims }: Asking): Promise<LetIn> {
   // No place in flight for what a rate turns away.
   await decideAll(claims);
-  const leave = await deps.concurrency.enter(principal);
+  return { principal, leave: await enter(principal, deps), claims };
+}
+
+/** Takes a place in flight. @throws GatewayError `key_concurrency_exceeded` */
+export async function enter(
+  principal: Principal,
+  { concurrency }: Pick<GateDeps, 'concurrency'>,
+): Promise<() => void> {
+  const leave = await concurrency.enter(principal);
   if (!leave) throw new GatewayError('key_concurrency_exceeded');
-  return { principal, leave, claims };
+  return leave;
 }
 
 /** Throws the refusal for what is turned away at once. */
@@ -222,6 +241,6 @@ function tellFailure(scope: Scope | null, cause: unknown): never {
   throw isRecorded ? new GatewayError('persistence_failed', { cause }) : cause;
 }
 
-function hasScope(principal: Principal, scope: Scope): boolean {
+export function hasScope(principal: Principal, scope: Scope): boolean {
   return principal.scopes === null ? scope !== 'admin' : principal.scopes.has(scope);
 }

@@ -12,6 +12,7 @@ import type { CallResult, ClientConnection, PipeableBody } from '../inference/ty
 import { BodyIntake } from './bodies/body-intake.ts';
 import { errorBody, errorHeaders } from './envelopes.ts';
 import type { Envelope } from '../protocols/family.ts';
+import type { Principal } from '../usage/principal.ts';
 
 /** One HTTP exchange with a client, as handlers see it. */
 export interface HttpExchange {
@@ -29,8 +30,20 @@ export interface HttpExchange {
   readonly path: string;
   /** Query with its `?`, or empty. */
   readonly search: string;
-  /** Present where the client named the call (`Idempotency-Key`). */
+  /** Present once a call has begun that the client named (`Idempotency-Key`). */
   readonly named?: NamedCall | undefined;
+  /** Begins a call that the client named, once its key is let in. Rejects with {@link CallNotMade}. */
+  readonly begin?: ((principal: Principal) => Promise<void>) | undefined;
+}
+
+/** Outcome of a named call that is not made: it is answered with what `answer` gives or throws. */
+export class CallNotMade extends Error {
+  readonly answer: () => Reply;
+
+  constructor(answer: () => Reply) {
+    super('a named call is answered without being made');
+    this.answer = answer;
+  }
 }
 
 /** Answer of a handler; bytes are sent as they are, objects as JSON. */

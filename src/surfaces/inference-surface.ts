@@ -13,8 +13,9 @@ import { decideAll, firstRefusal } from '../usage/rates/pending-claim.ts';
 import { resolveBareName } from './bare-names.ts';
 import { readKey } from './carriers.ts';
 import { toFamilyError } from './family-error.ts';
-import { watchClient } from './http-exchange.ts';
+import { CallNotMade, watchClient } from './http-exchange.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
+import { admitNamed } from './admit-call.ts';
 import { INFERENCE, letIn } from './gate.ts';
 import type { GateDeps, LetIn } from './gate.ts';
 import type { ValueBound } from '../core/json/json-document.ts';
@@ -68,7 +69,8 @@ export function admitFunded(
   let found: LetIn | Promise<LetIn> | undefined;
   let funded: Promise<void> | undefined;
   try {
-    found = letIn(key, INFERENCE, deps);
+    const { begin } = exchange;
+    found = begin ? admitNamed(begin, { key, need: INFERENCE }, deps) : letIn(key, INFERENCE, deps);
     if (!(found instanceof Promise)) {
       funded = deps.inference.ledger.checkFunds(found.principal) ?? undefined;
       if (!funded && (call.beginsAtOnce || found.claims.length === 0)) return found;
@@ -101,6 +103,7 @@ async function admitLater(
     if (!beginsAtOnce && admitted.claims.length > 0) await decideAll(admitted.claims);
     return admitted;
   } catch (thrown) {
+    if (thrown instanceof CallNotMade) throw thrown;
     admitted?.leave();
     const cause = toGatewayError(await firstRefusal(admitted?.claims ?? [], thrown));
     const told = toFamilyError(family, cause);

@@ -1,14 +1,23 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Envelope } from '../protocols/family.ts';
 import { createGoogleModelGet, createGoogleModelsList } from './generate-content-models.ts';
 import type { Handler } from './http-exchange.ts';
 import { createMessagesModelGet, createMessagesModelsList } from './messages-models.ts';
 import { createModelGet, createModelsList } from './models.ts';
 import type { ModelsDeps } from './models.ts';
 
-/** Handlers of a path that several protocols share. */
+/** Handlers of a path that several protocols share, and the shape of its errors. */
 export interface SharedHandlers {
   readonly list: Handler;
   readonly get: Handler;
+  envelopeOf(headers: IncomingHttpHeaders): Envelope;
+}
+
+/** The same of one protocol. */
+interface ModelHandlers {
+  readonly list: Handler;
+  readonly get: Handler;
+  readonly envelope: Envelope;
 }
 
 /**
@@ -17,10 +26,22 @@ export interface SharedHandlers {
  * and Google's for its key header.
  */
 export function createSharedModels(deps: ModelsDeps): SharedHandlers {
-  const google = { list: createGoogleModelsList(deps), get: createGoogleModelGet(deps) };
-  const messages = { list: createMessagesModelsList(deps), get: createMessagesModelGet(deps) };
-  const others = { list: createModelsList(deps), get: createModelGet(deps) };
-  const choose = ({ headers }: { headers: IncomingHttpHeaders }): SharedHandlers => {
+  const google: ModelHandlers = {
+    list: createGoogleModelsList(deps),
+    get: createGoogleModelGet(deps),
+    envelope: 'google',
+  };
+  const messages: ModelHandlers = {
+    list: createMessagesModelsList(deps),
+    get: createMessagesModelGet(deps),
+    envelope: 'messages',
+  };
+  const others: ModelHandlers = {
+    list: createModelsList(deps),
+    get: createModelGet(deps),
+    envelope: 'flat',
+  };
+  const choose = (headers: IncomingHttpHeaders): ModelHandlers => {
     if (headers['x-goog-api-client'] !== undefined) return google;
     if (!deps.readsEveryCarrier) return others;
     if (headers['anthropic-version'] !== undefined) return messages;
@@ -28,7 +49,8 @@ export function createSharedModels(deps: ModelsDeps): SharedHandlers {
     return isGoogle ? google : others;
   };
   return {
-    list: (exchange) => choose(exchange.request).list(exchange),
-    get: (exchange) => choose(exchange.request).get(exchange),
+    list: (exchange) => choose(exchange.request.headers).list(exchange),
+    get: (exchange) => choose(exchange.request.headers).get(exchange),
+    envelopeOf: (headers) => choose(headers).envelope,
   };
 }

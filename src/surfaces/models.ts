@@ -9,6 +9,7 @@ import { readKey } from './carriers.ts';
 import { routeCapabilities, servedProtocols } from './model-protocols.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
 import { admit } from './gate.ts';
+import { pathBelow } from './path-below.ts';
 import type { GateDeps, Need } from './gate.ts';
 
 export interface ModelsDeps extends GateDeps {
@@ -93,7 +94,7 @@ export function findModel(
   principal: Principal,
   { catalog }: Pick<ModelsDeps, 'catalog'>,
 ): Model {
-  const name = decode(path.slice('/v1/models/'.length));
+  const name = decode(pathBelow(path, '/v1/models'));
   const model = catalog().models.get(name);
   if (!model || !isVisible(model, principal, name)) throw new GatewayError('model_not_found');
   return model;

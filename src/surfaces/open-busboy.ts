@@ -8,6 +8,8 @@ const MAX_FORM_PARTS = 256;
 /** Most bytes of the header lines of one part. */
 const MAX_HEAD_BYTES = 16 * 1024;
 
+const CR = 13;
+const LF = 10;
 const TEXT_TYPE = /^(?:text\/.*|application\/json)$/;
 const MEDIA_TYPE = /^[\t\x20-\x7e]*$/;
 
@@ -37,7 +39,13 @@ export function openBusboy(contentType: string, listener: BusboyListener): Busbo
   // case, without parameters, and as plain text where there is none; its tokenizer tells.
   tokenizerOf(busboy)
     .on('preamble', (part) => {
-      part.on('data', () => refuse('it does not begin with its boundary'));
+      // A body without a boundary makes this error; the parser reports it, too.
+      part.on('error', () => undefined);
+      // Some clients write an empty line first (RFC 2046, 5.1.1).
+      part.on('data', (bytes: Buffer) => {
+        if (bytes.some((byte) => byte !== CR && byte !== LF))
+          refuse('it does not begin with its boundary');
+      });
     })
     .on('part', (part) => {
       if (isHeadless) refuse('the head of a part has no end');

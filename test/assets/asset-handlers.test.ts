@@ -211,6 +211,12 @@ describe('an asset that is registered', () => {
 });
 
 describe('an asset that is asked for', () => {
+  it('is found by a path that ends with a slash', async () => {
+    const { create, get } = setUp();
+    await create(IMAGE);
+    expect(await get('media_1/')).toEqual(await get('media_1'));
+  });
+
   it.each(['media_9', '', 'media_1/content/more', 'media_1/other', '%E0'])(
     'is not found at %j',
     async (path) => {

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -33,4 +33,18 @@ it('takes back the pieces of media that could not be written whole', async () =>
   await expect(written).rejects.toThrow('no space left');
   expect(reads).toBe(3);
   expect(await files()).toEqual([]);
+});
+
+it('keeps media from others in a folder that was open to them before', async () => {
+  const path = await mkdtemp(join(tmpdir(), 'mount-'));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  await chmod(path, 0o755);
+  const open = () => openMediaMount({ driver: 'fs', path, options: {} }, createFakeClock());
+  const mode = async () => (await stat(join(path, 'media'))).mode & 0o777;
+  await (await open()).write('media_1', fromBytes(Buffer.alloc(1)));
+  expect(await mode()).toBe(0o700);
+  await chmod(join(path, 'media'), 0o755);
+  const mount = await open();
+  expect(await mode()).toBe(0o700);
+  await mount.remove('media_1', 1);
 });

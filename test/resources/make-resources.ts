@@ -7,6 +7,7 @@ import type { KeyHasher } from '../../src/core/seal.ts';
 import { createResourceHandler } from '../../src/resources/store/handlers.ts';
 import { readObject } from '../../src/resources/fields/parse-body.ts';
 import { bindResources } from '../../src/resources/registry.ts';
+import type { CallerRights } from '../../src/resources/store/resource-request.ts';
 import { Repository } from '../../src/resources/store/repository.ts';
 import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -16,6 +17,8 @@ import { RESOURCE_VALUES } from '../support/value-bounds.ts';
 
 /** What the operator of these tests declared. */
 const OPERATOR = { harnesses: new Set(['coder']), mcpServers: new Set(['files']) };
+
+const ALL_RIGHTS: CallerRights = { has: () => true, may: () => true };
 
 export const MASTER_KEY = Buffer.from('test-master-key-of-32-characters');
 
@@ -31,6 +34,7 @@ export interface CallOptions {
   organization?: string;
   platform?: boolean;
   by?: Origin;
+  rights?: CallerRights;
 }
 
 export interface Resources {
@@ -77,7 +81,7 @@ export function makeResources(
 
 async function send(repository: Repository, request: string, options: CallOptions) {
   const { body, organization = 'org_caller', platform = true, query = '' } = options;
-  const { by = GATEWAY_ORIGIN } = options;
+  const { by = GATEWAY_ORIGIN, rights = ALL_RIGHTS } = options;
   const [method = '', path = ''] = request.split(' ');
   const [collection, ...segments] = path.split('/').map(decodeURIComponent);
   const definition = repository.definitions.find((one) => one.collection === collection);
@@ -94,6 +98,7 @@ async function send(repository: Repository, request: string, options: CallOption
     organization,
     platform,
     by,
+    rights,
   });
 }
 

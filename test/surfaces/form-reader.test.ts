@@ -92,6 +92,14 @@ describe('a form', () => {
     expect(await found(body, [1])).toEqual(whole);
   });
 
+  it.each(['\r\n', '\r\n\r\n', '\n\r\n'])('may begin with empty lines: %j', async (lines) => {
+    const body = formText('b0und', PARTS);
+    const whole = await found(body);
+    const late = Buffer.concat([Buffer.from(lines), body]);
+    for (const sizes of [[late.length], [1], [2], [3]])
+      expect(await found(late, sizes)).toEqual(whole);
+  });
+
   it('has the bytes of every file, however large', async () => {
     const files = [70_000, 0, 1, 40_000, 16_384, 65_536].map((length, index) => ({
       name: 'image',
@@ -192,6 +200,8 @@ describe('a malformed form is refused', () => {
     ['nothing', ''],
     ['no delimiter', 'hello'],
     ['a large text in front', `${LARGE}\r\n${around(HEAD)}`],
+    ['a line of text in front', `x\r\n${around(HEAD)}`],
+    ['empty lines alone', '\r\n\r\n'],
     ['no end', `--b0und\r\n${HEAD}\r\n\r\nv\r\n--b0und`],
     ['an end in the middle of a field', `--b0und\r\n${HEAD}\r\n\r\nv`],
     ['an end in the middle of a file', `--b0und\r\n${HEAD}; filename="f"\r\n\r\nv`],

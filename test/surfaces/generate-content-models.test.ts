@@ -72,6 +72,10 @@ describe("one model for Google's clients", () => {
     );
   };
 
+  it('is found by a path that ends with a slash', async () => {
+    expect(await get('acme/a/')).toEqual(await get('acme/a'));
+  });
+
   it('is shown in their shape', async () => {
     const model = fakeModel('acme/a', [fakeRoute('t', { mapping: 'translated' })], {
       created: 7,

@@ -33,7 +33,8 @@ describe('the shape of /v1/models', () => {
     'with every carrier read: %s, and %j, is that of %s',
     async (readsEveryCarrier, headers, of) => {
       const { deps } = modelsDeps({ models: [fakeModel('a', [])], readsEveryCarrier });
-      const { list, get } = createSharedModels(deps);
+      const { list, get, envelopeOf } = createSharedModels(deps);
+      expect(envelopeOf(headers)).toBe(of === 'others' ? 'flat' : of);
       expect(await bodyOf(list, { headers })).toHaveProperty(SHAPES[of].list);
       const one = await bodyOf(get, { path: '/v1/models/a', headers });
       expect(one).toHaveProperty(SHAPES[of].get);

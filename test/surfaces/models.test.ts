@@ -75,6 +75,13 @@ describe('the list of models', () => {
   });
 });
 
+it('finds a model whose path ends with a slash', async () => {
+  const { deps } = modelsDeps({ models: MODELS });
+  const ask = (path: string) => bodyOf(createModelGet(deps), { path: `/v1/models/${path}` });
+  expect(await ask('a/one/')).toEqual(await ask('a/one'));
+  expect(await codeOf(ask('a/one//'))).toBe('model_not_found');
+});
+
 describe('the details of a list', () => {
   const route = fakeRoute('main', { upstreamModel: 'up', pricing: FREE });
   const model = fakeModel('a/one', [route], { contextWindow: 9, maxOutputTokens: 8 });

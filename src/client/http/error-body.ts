@@ -30,11 +30,11 @@ export function fromErrorBody(status: number, text: string): ErrorBody {
   return { code: code ?? codeOf(status, message), message: clip(message), ...(param && { param }) };
 }
 
-/** A flat body carries only the text; the error table knows which code it stands for. */
+/** A flat body carries only the text, perhaps with its cause behind it; the error table knows which code it stands for. */
 function codeOf(status: number, message: string): string {
   const row = Object.entries(ERRORS).find(
     ([, { status: rowStatus, message: rowMessage }]) =>
-      rowStatus === status && rowMessage === message,
+      rowStatus === status && (message === rowMessage || message.startsWith(`${rowMessage}: `)),
   );
   return row?.[0] ?? `http_${status}`;
 }

@@ -1,8 +1,18 @@
 import { z } from 'zod';
 import { once } from '../../core/lazy.ts';
+import { DATA_FAULT, IMAGE_FAULT, isImage, isInlineData } from './inline-media.ts';
 
+/** What providers cannot read would stay in the conversation, and they would refuse all that follows. */
+const data = once(() => z.string().refine(isInlineData, { error: DATA_FAULT }));
 const base64 = once(() =>
-  z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() }),
+  z.object({ type: z.literal('base64'), media_type: z.string(), data: data() }),
+);
+const base64Image = once(() =>
+  z.object({
+    type: z.literal('base64'),
+    media_type: z.string().refine(isImage, { error: IMAGE_FAULT }),
+    data: data(),
+  }),
 );
 const url = once(() => z.object({ type: z.literal('url'), url: z.string() }));
 const file = once(() => z.object({ type: z.literal('file'), file_id: z.string() }));
@@ -19,7 +29,7 @@ export const textPart = once(() => z.object({ type: z.literal('text'), text: z.s
 const imagePart = once(() =>
   z.object({
     type: z.literal('image'),
-    source: z.discriminatedUnion('type', [base64(), url(), file()]),
+    source: z.discriminatedUnion('type', [base64Image(), url(), file()]),
   }),
 );
 const documentPart = once(() =>

@@ -125,6 +125,11 @@ export const description = text(2048).describe('What it does.');
 
 export type AgentParts = z.output<z.ZodObject<ReturnType<typeof agentParts>>>;
 
+/** Parts of an Agent as it is stored. */
+export function partsOf(spec: Readonly<Record<string, unknown>>): AgentParts {
+  return spec as AgentParts;
+}
+
 /** The names that the operator declared in the `server` section. */
 export interface OperatorNames {
   harnesses: ReadonlySet<string>;

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { GatewayError } from '../../core/errors.ts';
-import { agentParts, checkAgentParts, description, ownerRef, skillRefs } from './agent-fields.ts';
-import type { AgentParts, OperatorNames } from './agent-fields.ts';
+import {
+  agentParts,
+  checkAgentParts,
+  description,
+  ownerRef,
+  partsOf,
+  skillRefs,
+} from './agent-fields.ts';
+import type { OperatorNames } from './agent-fields.ts';
+import { keepCredentials } from './credential-targets.ts';
 import { defineResource } from '../store/define-resource.ts';
 import type { Body, Stored } from '../store/stored.ts';
 import type { ResourceDefinition } from '../store/define-resource.ts';
@@ -53,6 +61,7 @@ export const agent: ResourceDefinition = defineResource('agents', {
   refs: (spec) => [ownerRef(spec), ...skillRefs(partsOf(spec).skills)],
   check: (spec) => checkAgentParts(partsOf(spec)),
   patch: keepEffort,
+  permit: keepCredentials,
   settle: async ({ spec, before }, lookup) => {
     const former = before && partsOf(before.spec).skills;
     return { spec: { ...spec, skills: await pinSkills(partsOf(spec).skills, lookup, { former }) } };
@@ -66,10 +75,6 @@ export const agent: ResourceDefinition = defineResource('agents', {
 /** Agents that may name what the operator declared. */
 export function defineAgent(operator: OperatorNames): ResourceDefinition {
   return { ...agent, check: (spec) => checkAgentParts(partsOf(spec), '', operator) };
-}
-
-export function partsOf(spec: Readonly<Record<string, unknown>>): AgentParts {
-  return spec as AgentParts;
 }
 
 /** The model is replaced whole, but for the effort that is only replaced by another one. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { once } from '../../core/lazy.ts';
 import { API_USAGE, resolveApi } from '../../routing/api.ts';
 import type { ApiSettings } from '../../routing/api.ts';
+import { addressOf, keepKey } from '../fields/kept-key.ts';
 import { defineResource } from '../store/define-resource.ts';
 import { connections, labels, name, pricing, timeouts } from '../fields/fields.ts';
 
@@ -100,6 +101,7 @@ export const api = defineResource('apis', {
   check: (spec, { api_key: key }) => {
     resolveApi(spec as unknown as ApiSettings, typeof key === 'string' ? key : 'given later');
   },
+  permit: keepKey(({ base_url }) => ({ base_url: addressOf(base_url) })),
   shown: () => z.object({ api_key_configured: z.boolean() }),
   view: ({ sealed }) => ({ api_key_configured: sealed['api_key'] !== undefined }),
 });

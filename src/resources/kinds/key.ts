@@ -7,7 +7,7 @@ import type { KeyHasher } from '../../core/seal.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Op } from '../../store/store.ts';
 import { defineResource } from '../store/define-resource.ts';
-import type { State, Stored } from '../store/stored.ts';
+import type { Body, State, Stored } from '../store/stored.ts';
 import type {
   ActionInput,
   ActionOutcome,
@@ -28,6 +28,7 @@ import {
 } from '../fields/fields.ts';
 import { isOverlapping, readValues, rotated } from '../keys/key-values.ts';
 import { parseFields } from '../fields/parse-body.ts';
+import { sameJson } from '../fields/same-json.ts';
 import { keyHashKey } from '../store/storage-keys.ts';
 
 const DAY_MS = 86_400_000;
@@ -47,6 +48,9 @@ const keyLimits = once(() =>
     .prefault({})
     .describe('Bounds of what its calls have in common.'),
 );
+
+/** Label of the keys that stand for subjects of a token issuer: its name. */
+export const ISSUER_LABEL = 'gateway/jwt-issuer';
 
 /** An API key of an organization (contract: API key). Revoked, never deleted. */
 export const key: ResourceDefinition = defineResource('keys', {
@@ -90,6 +94,7 @@ export const key: ResourceDefinition = defineResource('keys', {
   immutable: ['organization', 'value'],
   deletable: false,
   uses: { change: 'govern' },
+  patch: refuseIssuedScopes,
   lifecycle: { removedBy: 'revoke', isGoneForEver: true, isIssued: true },
   filters: ['organization', 'enabled'],
   refs: ({ organization }) => [
@@ -133,6 +138,15 @@ export const key: ResourceDefinition = defineResource('keys', {
     },
   },
 });
+
+/** The tokens of a subject have the scopes that their issuer gives them; others would be kept for nothing. */
+function refuseIssuedScopes({ spec }: Stored, patch: Body): Body {
+  const issuer = spec.labels?.[ISSUER_LABEL];
+  const isKept = patch['scopes'] === undefined || sameJson(patch['scopes'], spec['scopes']);
+  if (issuer === undefined || isKept) return patch;
+  const message = `scopes: are those of each token of the issuer ${issuer}; set role, allowed_models or limits here, or change server.jwt.issuers.${issuer}.roles`;
+  throw new GatewayError('invalid_request', { message, param: 'scopes' });
+}
 
 /** Irreversible; a second time changes nothing. */
 function revoke({ state }: Stored, now: string): State | undefined {

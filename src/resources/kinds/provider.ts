@@ -5,10 +5,12 @@ import { parseCassette } from '../../providers/mock/tape/cassette.ts';
 import { checkClientCertificate, CLIENT_KEY } from '../../providers/read-tls.ts';
 import type { DeclaredTls } from '../../providers/read-tls.ts';
 import { resolveAccount } from '../../providers/resolve-account.ts';
+import { PROVIDERS } from '../../providers/registry.ts';
 import type { ProviderSettings } from '../../providers/resolve-account.ts';
 import { defineResource } from '../store/define-resource.ts';
 import { connections, labels, name, timeouts } from '../fields/fields.ts';
 import type { Body } from '../store/stored.ts';
+import { addressOf, keepKey } from '../fields/kept-key.ts';
 import { signalOf } from '../fields/secret-path.ts';
 
 const protocol = z.enum(PROTOCOL_IDS);
@@ -223,6 +225,11 @@ export const provider = defineResource('providers', {
     const isNew = typeof sent === 'string' || declared?.cert !== before?.cert;
     if (tls && context && isNew) checkClientCertificate(tls, context.now);
   },
+  permit: keepKey(({ type, base_url, proxy }) => ({
+    base_url: addressOf(base_url ?? PROVIDERS.get(String(type))?.baseUrl),
+    // It sees what goes to an address without TLS, and with `tls.ca` the rest.
+    proxy: proxy as string | null,
+  })),
   read: withoutOrphanedKey,
   shown: () => z.object({ api_key_configured: z.boolean(), [signalOf(CLIENT_KEY)]: z.boolean() }),
   view: ({ sealed }) => ({

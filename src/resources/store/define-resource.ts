@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { factsOf, type Collection } from '../../core/kinds.ts';
 import { once } from '../../core/lazy.ts';
 import type { Dialects, FormField } from './dialect.ts';
-import type { ResourceReply, ResourceRequest } from './resource-request.ts';
+import type { CallerRights, ResourceReply, ResourceRequest } from './resource-request.ts';
 import type { Draft, Lookup, Settlement } from './settlement.ts';
 import type { Op, Store } from '../../store/store.ts';
 import type { Body, ListQuery, Note, Scope, Spec, State, Stored } from './stored.ts';
@@ -134,6 +134,16 @@ export interface ResourceAccess {
   note(target: Target, change: (stored: Stored) => Promise<Note | undefined>): Promise<Stored>;
 }
 
+/** A change that somebody asked for, about to be committed. */
+export interface AskedChange {
+  readonly repository: ResourceAccess;
+  readonly before: Stored;
+  readonly next: Stored;
+  /** Update as it was sent. */
+  readonly body: Body;
+  readonly rights: CallerRights;
+}
+
 /** A resource and what lies below its path. */
 export interface ChildInput {
   repository: ResourceAccess;
@@ -247,6 +257,8 @@ export interface ResourceDefinition {
   patch?: (before: Stored, patch: Body) => Body;
   /** Completes a new state by what it refers to, and says what else is written with it. */
   settle?: (draft: Draft, lookup: Lookup) => Promise<Settlement>;
+  /** Judges an update by the rights of whoever asks for it; rejects with the `GatewayError` to answer. */
+  permit?: (change: AskedChange) => Promise<void>;
   /** State that follows from secrets, whenever they are set or replaced. */
   fromSecrets?: (secrets: Readonly<Record<string, string>>) => State;
   /**

@@ -137,7 +137,23 @@ async function update(context: Context, target: Target): Promise<ResourceReply> 
   }
   const name = guard !== undefined && guard in body ? guard : 'expected_version';
   const expectedVersion = readVersion(name, name === guard ? body[name] : expected);
-  return answer(context, await repository.update({ ...target, expectedVersion }, body));
+  const also = judged(context, target, body);
+  return answer(context, await repository.update({ ...target, expectedVersion, also }, body));
+}
+
+/** Further operations of an update, which is judged before. */
+function judged(
+  { definition: { permit }, repository, request: { rights } }: Context,
+  target: Target,
+  body: Body,
+): Target['also'] {
+  if (!permit) return target.also;
+  return async (next, ops) => {
+    // One that somebody else changed meanwhile is not committed, but tried again.
+    const before = await repository.get(target.definition, next.id, target);
+    await permit({ repository, before, next, body, rights });
+    return (await target.also?.(next, ops)) ?? [];
+  };
 }
 
 function readVersion(param: string, value: unknown): number | undefined {

@@ -1,7 +1,14 @@
 import type { Origin } from '../../audit/audit-entry.ts';
+import type { ScopeName, Use } from '../../core/access.ts';
 import type { NamedCall } from '../../store/named-call.ts';
 import type { Dialect } from './dialect.ts';
 import type { Body } from './stored.ts';
+
+/** Rights of a caller, beyond what the call itself needs. */
+export interface CallerRights {
+  has(scope: ScopeName): boolean;
+  may(use: Use): boolean;
+}
 
 export interface ResourceRequest {
   method: string;
@@ -12,6 +19,7 @@ export interface ResourceRequest {
   body(options?: { optional: boolean }): Promise<Body>;
   /** Caller, as the audit log tells of it. */
   by: Origin;
+  rights: CallerRights;
   /** Organization of the caller; owner of what it makes. */
   organization: string;
   /** True for callers that see every organization. */

@@ -124,10 +124,14 @@ function fits({ open, agent }: Kept, session: Session, entries: readonly Entry[]
   return news.every(({ type }) => type === 'input') && isDeepStrictEqual(agent, session.agent);
 }
 
-/** True when no turn of the Session will ever run again. Rejects with `StoreError`. */
+/**
+ * True when no turn of the Session will ever go on. One that is archived still does what it had to do
+ * then, but a turn that waits waits for nothing: it takes no answer any more. Rejects with `StoreError`.
+ */
 async function hasEnded(store: Store, sessionId: string): Promise<boolean> {
   const row = (await store.get<SessionRow>(sessionKey(sessionId)))?.value;
-  return !row || row.status === 'terminated' || row.archivedAt !== null;
+  if (!row || row.status === 'terminated') return true;
+  return row.archivedAt !== null && row.status === 'idle' && row.queued === 0;
 }
 
 /** Calls back once, when the Session has ended on any process. Returns the function that stops it. */

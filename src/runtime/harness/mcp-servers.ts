@@ -64,7 +64,7 @@ async function findServer(
   { guard, stdioServers, credentials }: HarnessServersDeps,
 ): Promise<Found> {
   const { name } = declared;
-  const chosen = await credentials.select(session, declared);
+  const chosen = (await credentials.select(session, declared)) ?? [];
   const secrets = chosen.map(({ value }) => value);
   if (declared.type === 'stdio') {
     const program = stdioServers.get(declared.server ?? '');

@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, rm, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SkillTitle } from '../turn/instructions.ts';
 import { tellSkills } from '../turn/instructions.ts';
@@ -19,6 +19,7 @@ export async function writeSkills(
   directory: string,
   skills: readonly TurnSkill[],
 ): Promise<SkillFolder[]> {
+  await unlinkAbove(directory);
   await rm(join(directory, FOLDER), { recursive: true, force: true });
   const written: SkillFolder[] = [];
   for (const skill of skills) {
@@ -35,6 +36,13 @@ export async function writeSkills(
     written.push({ name, description, path });
   }
   return written;
+}
+
+/** Removes a link that a harness left in place of the folder above: it would lead out of the directory. */
+async function unlinkAbove(directory: string): Promise<void> {
+  const above = join(directory, dirname(FOLDER));
+  const found = await lstat(above).catch(() => undefined);
+  if (found?.isSymbolicLink()) await unlink(above);
 }
 
 /** Text that tells a harness of its Skills; empty where there are none. */

@@ -71,13 +71,18 @@ interface Beginning {
  * out of the conversation from this event on: whoever reads the log asks the same.
  */
 async function begin(
-  { journal, deps, agent, instructions }: TurnContext,
+  { journal, deps, agent, instructions, files }: TurnContext,
   { tools, failures }: Beginning,
 ): Promise<string> {
   const { requestId } = journal.state;
   const id = journal.log.nextEventId();
   const tokens = agent.model ? deps.model.roomOf(agent.model.id) : Infinity;
-  const leftOut = toLeaveOut(journal.state, { tokens, instructions, tools: toShown(tools) });
+  const leftOut = await toLeaveOut(journal.state, {
+    tokens,
+    instructions,
+    tools: toShown(tools),
+    findFile: (id) => files.find(id),
+  });
   const before = [
     ...(requestId === undefined ? [] : [requestEnd(requestId, { isError: true })]),
     ...failures.map(toServerErrorEvent),
@@ -175,8 +180,9 @@ async function fail(
   startId: string,
   { cause, usage, cost }: ModelCallError,
 ): Promise<void> {
-  const { isTransient, isTooLong, ...error } = toModelFailure(cause);
-  const end = requestEnd(startId, { isError: true, usage, isTooLong });
+  const { isTransient, isTooLong, isRefused: mayBeOfContent, ...error } = toModelFailure(cause);
+  const isRefused = mayBeOfContent && journal.state.hasNewAttachments;
+  const end = requestEnd(startId, { isError: true, usage, isTooLong, isRefused });
   const over = { usage, cost, ...OVER };
   if (journal.state.isInterrupted) {
     await journal.append([end, idle({ type: 'end_turn' })], over);

@@ -14,10 +14,16 @@ export interface BoundedFetchOptions {
   /** Most bytes of one answer, counted after decoding. */
   readonly maxBytes: number;
   /**
-   * Receives the requests at the end of every answer, and with the error where it broke off. Its
+   * Receives what was asked at the end of every answer, and with the error where it broke off. Its
    * last bytes may not have been read yet.
    */
-  onEnd(requests: readonly RequestId[], thrown: unknown): void;
+  onEnd(asked: Asked, thrown: unknown): void;
+}
+
+/** Requests of a call, or the event behind which it asks for what followed. */
+export interface Asked {
+  readonly requests: readonly RequestId[];
+  readonly lastEventId: string | undefined;
 }
 
 /** A `fetch` for clients of MCP. An answer that is too large breaks off with `ToolServerError`. */
@@ -26,9 +32,9 @@ export function boundedFetch({ guard, maxBytes, onEnd }: BoundedFetchOptions): F
     const options = { ...(init as RequestInit), dispatcher: await guard.dispatcher() };
     const response = (await fetch(url, options)) as unknown as Response;
     if (!response.body) return response;
-    const requests = requestsOf(init?.body);
+    const asked = { requests: requestsOf(init?.body), lastEventId: eventBefore(init) };
     const chunks = bounded(response.body as ReadableStream<Uint8Array>, maxBytes, (thrown) =>
-      onEnd(requests, thrown),
+      onEnd(asked, thrown),
     );
     return new Response(ReadableStream.from(chunks) as never, response);
   };
@@ -58,4 +64,9 @@ async function* bounded(
 function requestsOf(body: unknown): RequestId[] {
   const message = typeof body === 'string' ? parseJsonObject(body) : undefined;
   return isJSONRPCRequest(message) ? [message.id] : [];
+}
+
+/** Id of the event behind which a call asks for what followed. */
+export function eventBefore(init: Parameters<FetchLike>[1]): string | undefined {
+  return new Headers(init?.headers).get('last-event-id') ?? undefined;
 }

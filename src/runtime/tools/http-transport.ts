@@ -1,9 +1,14 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { Clock } from '../../core/time/clock.ts';
-import { boundedFetch } from './bounded-fetch.ts';
-import type { BoundedFetchOptions } from './bounded-fetch.ts';
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  CancelledNotificationSchema,
+  ErrorCode,
+  isJSONRPCRequest,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Clock, Timer } from '../../core/time/clock.ts';
+import { boundedFetch, eventBefore } from './bounded-fetch.ts';
+import type { Asked, BoundedFetchOptions } from './bounded-fetch.ts';
 import { ToolServerError } from './tool-server.ts';
 import type { ToolTransport } from './tool-transport.ts';
 
@@ -12,52 +17,125 @@ export interface HttpTransportOptions extends Omit<BoundedFetchOptions, 'onEnd'>
   readonly clock: Clock;
 }
 
-/** A lost stream ends the call; it is not asked for again. */
+/** The SDK tells nobody which call it gives up, so lost streams are asked for again here. */
 const NO_RECONNECTION = {
   initialReconnectionDelay: 1000,
   maxReconnectionDelay: 1000,
   reconnectionDelayGrowFactor: 1,
   maxRetries: 0,
 };
+/** Attempts in a row to come back to the stream of a call. */
+const MAX_RETRIES = 3;
+/** Time before each where the server does not say when to come back, and the least where it does. */
+const RETRY_MS = 1_000;
+const MIN_RETRY_MS = 100;
 /** A server may take so long to forget its session. */
 const FAREWELL_MS = 2_000;
 
+/** A request without its answer. */
+interface OpenCall {
+  readonly id: RequestId;
+  /** Id of the last event of its stream; the server tells what follows it to those who come back. */
+  lastEventId?: string;
+  /** The one behind which it was asked for last. */
+  resumedBehind?: string;
+  timer?: Timer;
+}
+
 /**
  * A server over streamable HTTP. To that of the SDK it adds that a call whose answer breaks off is over:
- * there, it would be waited for until its deadline.
+ * there, it would be waited for until its deadline. Where the stream had an event with an id, the call is
+ * over when the server cannot be come back to.
  */
 export class HttpTransport extends StreamableHTTPClientTransport implements ToolTransport {
   fault: ToolServerError | undefined;
   readonly #clock: Clock;
+  /** By the text of their ids: some servers answer to a number with its text. */
+  readonly #calls = new Map<string, OpenCall>();
+
+  /** The client adds its own to it. */
+  override onmessage: StreamableHTTPClientTransport['onmessage'] = (message) => {
+    if ('id' in message && !('method' in message)) this.#forget(message.id);
+  };
 
   constructor(url: URL, { headers, clock, ...bounds }: HttpTransportOptions) {
-    const ends: { tell?: (requests: readonly RequestId[], fault: unknown) => void } = {};
+    const ends: { tell?: BoundedFetchOptions['onEnd'] } = {};
     const onEnd: BoundedFetchOptions['onEnd'] = (...end) => ends.tell?.(...end);
     super(url, {
-      fetch: boundedFetch({ ...bounds, onEnd }),
+      fetch: streamsAlone(boundedFetch({ ...bounds, onEnd })),
       requestInit: { headers: { ...headers } },
       reconnectionOptions: NO_RECONNECTION,
     });
     this.#clock = clock;
-    ends.tell = (requests, fault) => this.#endAll(requests, fault);
+    ends.tell = (asked, thrown) => this.#onEnd(asked, thrown);
+  }
+
+  override async send(message: JSONRPCMessage): Promise<void> {
+    const cancelled = CancelledNotificationSchema.safeParse(message).data;
+    if (cancelled) this.#forget(cancelled.params.requestId);
+    if (!isJSONRPCRequest(message)) return super.send(message);
+    const { id } = message;
+    const call: OpenCall = { id };
+    this.#calls.set(String(id), call);
+    try {
+      await super.send(message, { onresumptiontoken: noteEvents(call) });
+    } catch (thrown) {
+      this.#forget(id);
+      throw thrown;
+    }
   }
 
   /** Ends the server's session first, where it has one. */
   override async close(): Promise<void> {
     const isOpen = this.fault === undefined;
     this.fault ??= lost();
+    for (const id of this.#calls.keys()) this.#forget(id);
     if (isOpen && this.sessionId !== undefined) await this.#sayFarewell();
     await super.close();
   }
 
-  /** Fails every request; one that has its answer ignores it. */
-  #endAll(requests: readonly RequestId[], thrown: unknown): void {
-    const fault = thrown instanceof ToolServerError ? thrown : lost();
-    const error = { code: ErrorCode.ConnectionClosed, message: fault.message, data: fault };
+  /** Goes on with what has no answer: where that can still come, or with an error in its place. */
+  #onEnd({ requests, lastEventId }: Asked, thrown: unknown): void {
     // Bytes that have arrived are read first.
     setImmediate(() => {
-      for (const id of requests) this.onmessage?.({ jsonrpc: '2.0', id, error });
+      for (const call of this.#calls.values()) {
+        const isIts =
+          requests.includes(call.id) ||
+          (lastEventId !== undefined && call.resumedBehind === lastEventId);
+        if (!isIts) continue;
+        if (thrown instanceof ToolServerError) this.#fail(call, thrown);
+        else this.#comeBack(call, 1);
+      }
     });
+  }
+
+  #comeBack(call: OpenCall, attempt: number): void {
+    const { lastEventId } = call;
+    if (lastEventId === undefined || attempt > MAX_RETRIES) return this.#fail(call, lost());
+    const resume = async (): Promise<void> => {
+      call.resumedBehind = lastEventId;
+      await this.resumeStream(lastEventId, { onresumptiontoken: noteEvents(call) }).catch(() => {
+        if (this.#calls.has(String(call.id))) this.#comeBack(call, attempt + 1);
+      });
+    };
+    call.timer = this.#clock.setTimeout(() => void resume(), this.#retryMs);
+  }
+
+  get #retryMs(): number {
+    // The SDK reads it from the stream and shows it nowhere else.
+    const told: unknown = this['_serverRetryMs'];
+    return typeof told === 'number' ? Math.max(told, MIN_RETRY_MS) : RETRY_MS;
+  }
+
+  #fail({ id }: OpenCall, fault: ToolServerError): void {
+    const error = { code: ErrorCode.ConnectionClosed, message: fault.message, data: fault };
+    this.onmessage?.({ jsonrpc: '2.0', id, error });
+  }
+
+  #forget(id: RequestId | undefined): void {
+    const key = String(id);
+    this.#calls.get(key)?.timer?.cancel();
+    this.#calls.delete(key);
   }
 
   async #sayFarewell(): Promise<void> {
@@ -70,4 +148,19 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Tool
 
 function lost(): ToolServerError {
   return new ToolServerError('connection', 'the connection to the server was lost');
+}
+
+function noteEvents(call: OpenCall): (id: string) => void {
+  return (id) => void (call.lastEventId = id);
+}
+
+/** Refuses what answers to a call that comes back and is no stream: the SDK would wait for one. */
+function streamsAlone(fetch: FetchLike): FetchLike {
+  return async (url, init) => {
+    const response = await fetch(url, init);
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+    if (eventBefore(init) === undefined || (response.ok && isStream)) return response;
+    await response.body?.cancel();
+    throw lost();
+  };
 }

@@ -21,6 +21,8 @@ const MAX_TRIES = 3;
 interface Connected {
   readonly server: ToolServer;
   readonly credentials: readonly ToolCredential[];
+  /** The server is not the Agent's own. */
+  readonly isForeign: boolean;
   /** The server took the credentials. */
   isTaken: boolean;
   /** Number of calls under way. */
@@ -79,7 +81,8 @@ class Connections {
         if (!(thrown instanceof ToolServerError)) throw thrown;
         // This connection has had its day, whatever went wrong.
         this.#replace(used);
-        const { credentials } = connected;
+        const { credentials, isForeign } = connected;
+        if (isForeign && thrown.reason === 'authentication') throw withheld(thrown);
         if (thrown.reason === 'connection' || credentials.length === 0) throw thrown;
         await this.#report(credentials, true);
         if (tries === MAX_TRIES) throw thrown;
@@ -123,7 +126,8 @@ class Connections {
 
   async #connect(): Promise<Connected> {
     const { session, declared, deps } = this.#options;
-    const credentials = await deps.credentials.select(session, declared);
+    const selected = await deps.credentials.select(session, declared);
+    const credentials = selected ?? [];
     // The client of MCP is large, and most Agents have no server.
     const [{ createMcpToolServer }, { createMcpTransport }] = await Promise.all([
       import('./mcp-tool-server.ts'),
@@ -136,13 +140,21 @@ class Connections {
       deadlines: deps.deadlines,
     });
     server.onToolsChanged?.(() => this.#listeners.forEach((listener) => listener()));
-    return { server, credentials, isTaken: false, uses: 0, isSpent: false };
+    const isForeign = selected === undefined;
+    return { server, credentials, isForeign, isTaken: false, uses: 0, isSpent: false };
   }
 
   async #report(credentials: readonly ToolCredential[], isRefused: boolean): Promise<void> {
     const { session, deps } = this.#options;
     for (const one of credentials) await deps.credentials.report(session, one, isRefused);
   }
+}
+
+/** The same refusal, with its cause. */
+function withheld(cause: ToolServerError): ToolServerError {
+  const message =
+    'the server asked for a credential, and those of the Agent are sent to the servers alone that the Agent itself declares; declare this one in its mcp_servers';
+  return new ToolServerError('authentication', message, { cause });
 }
 
 /** Secrets that the operator gave a server that is a process. */

@@ -14,16 +14,20 @@ export interface ModelFailure {
   readonly isTransient: boolean;
   /** The conversation is longer than the model can read. */
   readonly isTooLong: boolean;
+  /** Something in the conversation is not to be had with this model, now or later. */
+  readonly isRefused: boolean;
 }
 
 /** Type of the error for a model that stopped for that reason. */
 export const CONTEXT_EXCEEDED = 'context_exceeded';
 /**
- * Matches the words in which providers say that a conversation is too long; none has a status for
- * it.
+ * Matches the words, and codes, in which providers say that a conversation is too long, which have no status of
+ * their own; none in which they say that the answer asked for is.
  */
 const TOO_LONG =
-  /context.{0,3}(?:length|window)|maximum context|prompt is too long|too many (?:input )?tokens|input token count/i;
+  /context.{0,3}(?:length|window|size|limit)|maximum context|maximum prompt length|longer than the maximum model length|(?:prompt|input) is too long|reduce the length of the (?:messages|prompt|input)|too many (?:input )?tokens|input token count/i;
+/** Status for a request that has too many bytes. */
+const TOO_LARGE = 413;
 
 const TYPES: Readonly<Partial<Record<ErrorCode, ModelFailure['type']>>> = {
   key_spending_limit: 'billing_error',
@@ -49,15 +53,27 @@ const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'shutting_down',
 ]);
 
+/** Errors, and their statuses, that the same request would meet again. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'upstream_rejected',
+  'unsupported_feature',
+]);
+const REFUSED: ReadonlySet<number> = new Set([400, 422]);
+
 /** Classifies a thrown error of a model call (requirement sessions.turn.errors). */
 export function toModelFailure(thrown: unknown): ModelFailure {
   const error: GatewayError = toGatewayError(thrown);
-  const { code, status, message } = error;
+  const { code, status, message, providerCode = '' } = error;
+  const isTooLong =
+    error.type === CONTEXT_EXCEEDED ||
+    status === TOO_LARGE ||
+    (status === 400 && (TOO_LONG.test(message) || TOO_LONG.test(providerCode)));
   return {
     type: TYPES[code] ?? 'model_request_failed_error',
     message,
     isTransient: TRANSIENT.has(code),
-    isTooLong: error.type === CONTEXT_EXCEEDED || (status === 400 && TOO_LONG.test(message)),
+    isTooLong,
+    isRefused: !isTooLong && REFUSALS.has(code) && REFUSED.has(status),
   };
 }
 

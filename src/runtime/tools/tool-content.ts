@@ -1,14 +1,12 @@
-import { isBase64 } from '../../core/base64.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import { redactSecrets } from '../../core/redact.ts';
+import { isCommonImage, isInlineData } from '../../resources/files/inline-media.ts';
 import type { ToolOutcome } from './tool-server.ts';
 
 /** Characters of all texts of one result; models read no more of it. */
 const MAX_TEXT = 256 * 1024;
 /** Base64 characters of all images of one result; it has to fit into one event. */
 const MAX_IMAGES = 8 * 1024 * 1024;
-/** Image types that all providers read. */
-const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 /** Parts of one result. */
 const MAX_BLOCKS = 256;
 
@@ -56,7 +54,7 @@ function toBlock(block: Block): Block {
 
 /** A wrong one stays in the conversation, and providers would refuse all that follows. */
 function isImage(data: unknown, mimeType: unknown): boolean {
-  return typeof data === 'string' && IMAGE_TYPES.includes(String(mimeType)) && isBase64(data);
+  return typeof data === 'string' && isCommonImage(String(mimeType)) && isInlineData(data);
 }
 
 /** Masks before it cuts off: half a secret would not be known for one. */

@@ -12,8 +12,11 @@ export interface ToolCredential {
 
 /** The credentials that operators keep for the servers of an Agent (contract: Credentials). */
 export interface ToolCredentials {
-  /** One of each group that is meant for the server; none of a group that cools down as a whole. */
-  select(session: Session, server: AgentMcpServer): Promise<readonly ToolCredential[]>;
+  /**
+   * One of each group that is meant for the server; none of a group that cools down as a whole. Undefined for a
+   * server that is not the Agent's own, which gets none.
+   */
+  select(session: Session, server: AgentMcpServer): Promise<readonly ToolCredential[] | undefined>;
   /** Keeps whether the server took it; one that it refused is not chosen again until it has cooled down. */
   report(session: Session, credential: ToolCredential, isRefused: boolean): Promise<void>;
 }

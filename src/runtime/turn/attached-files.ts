@@ -23,7 +23,7 @@ export type FindFile = (id: string) => Promise<AttachedFile | undefined>;
 /** Bytes of all files of one request: in base64 still less than the 32 MB that providers take. */
 const MAX_BYTES = 20 * 1024 * 1024;
 /** Bytes of one text. */
-const MAX_TEXT = 1024 * 1024;
+export const MAX_TEXT = 1024 * 1024;
 
 /** First bytes of the formats that models can look at. */
 const SIGNATURES: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
@@ -47,11 +47,20 @@ interface Content {
  */
 export class AttachedFiles {
   readonly #find: FindFile;
+  /** What is known of files that were looked for; none ever changes. */
+  readonly #known = new Map<string, ReturnType<FindFile>>();
   /** Files of the last request: the next one mostly asks for the same. */
   #held: ReadonlyMap<string, Content> = new Map();
 
   constructor(find: FindFile) {
     this.#find = find;
+  }
+
+  /** Looks for a file, once; undefined for one that is not there. */
+  find(id: string): ReturnType<FindFile> {
+    const found = this.#known.get(id) ?? this.#find(id);
+    this.#known.set(id, found);
+    return found;
   }
 
   /** Replaces files by their content, oldest first; other blocks stay as they are. */
@@ -79,7 +88,7 @@ export class AttachedFiles {
   }
 
   async #read(id: string, room: number): Promise<Content> {
-    const file = await this.#find(id);
+    const file = await this.find(id);
     if (!file) return { block: words(id, 'was deleted'), size: 0 };
     if (file.size > MAX_BYTES) return { block: words(id, 'is too large to be read'), size: 0 };
     if (file.size > room) return { block: {}, size: file.size };

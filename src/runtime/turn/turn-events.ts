@@ -29,18 +29,21 @@ export interface RequestEnd {
   readonly usage?: Usage | undefined;
   /** The conversation is longer than the model can read. Default: false. */
   readonly isTooLong?: boolean;
+  /** It was refused, maybe for its images or documents: they are left out from now on. Default: false. */
+  readonly isRefused?: boolean;
 }
 
 /** The end of a model request, with what it consumed. */
 export function requestEnd(
   startId: string,
-  { isError, usage = NO_USAGE, isTooLong = false }: RequestEnd,
+  { isError, usage = NO_USAGE, isTooLong = false, isRefused = false }: RequestEnd,
 ): NewEvent {
   return {
     type: 'span.model_request_end',
     model_request_start_id: startId,
     is_error: isError,
     ...(isTooLong && { context_exceeded: true }),
+    ...(isRefused && { attachments_refused: true }),
     model_usage: {
       input_tokens: usage.input,
       output_tokens: usage.output,

@@ -2,6 +2,7 @@ import { approximateSize } from '../../core/json/approximate-size.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import type { Part } from '../../protocols/canonical/canonical.ts';
 import type { InputType, PlacedEvent, SessionEvent } from '../../sessions/log/session-event.ts';
+import { hasAttachments, withoutAttachments } from './attachments.ts';
 import { readContent, readResultContent } from './conversation.ts';
 import type { AnswerPart, Entry } from './conversation.ts';
 import type { ToolUse } from '../tools/tool-use.ts';
@@ -17,6 +18,13 @@ const INPUTS: ReadonlySet<string> = new Set<InputType>([
 
 /** `waiting`: idle in the middle of a turn, for the client. */
 export type Phase = 'idle' | 'waiting' | 'running' | 'rescheduled' | 'terminated';
+
+interface ClosedRequest {
+  readonly isError: boolean;
+  readonly isTooLong: boolean;
+  /** The provider refused it, and it may be for its images or documents. */
+  readonly isRefused: boolean;
+}
 
 /**
  * State of a Session, read from its events and nothing else: the same after a crash. A message that
@@ -111,9 +119,15 @@ export class TurnState {
     this.uses = [];
   }
 
-  closeRequest({ isError, isTooLong }: { isError: boolean; isTooLong: boolean }): void {
+  /** True when the next request is the first with some image or document. */
+  get hasNewAttachments(): boolean {
+    return this.entries.slice(this.#firstNew).some(hasAttachments);
+  }
+
+  closeRequest({ isError, isTooLong, isRefused }: ClosedRequest): void {
     this.requestId = undefined;
     this.isTooLong = isTooLong;
+    if (isRefused) this.#leaveAttachments();
     if (isError) return;
     this.failures = 0;
     if (this.uses.length > 0) this.rounds++;
@@ -158,6 +172,20 @@ export class TurnState {
     for (const event of taken) this.entries.push({ type: 'input', event });
   }
 
+  /** Leaves out what no request had before: those that follow would be refused as well. */
+  #leaveAttachments(): void {
+    const news = this.entries.splice(this.#firstNew);
+    this.entries.push(...news.map((one) => (hasAttachments(one) ? withoutAttachments(one) : one)));
+  }
+
+  /** Index of the last answer, whose results are new as well, or of the first entry. */
+  get #firstNew(): number {
+    return Math.max(
+      0,
+      this.entries.findLastIndex(({ type }) => type === 'answer'),
+    );
+  }
+
   /** Index of the entry with which the turn's answers begin. */
   get #turnAnswers(): number {
     const { entries, turnStart } = this;
@@ -186,6 +214,7 @@ const HANDLERS: Readonly<Record<string, Handle>> = {
     state.closeRequest({
       isError: event['is_error'] === true,
       isTooLong: event['context_exceeded'] === true,
+      isRefused: event['attachments_refused'] === true,
     }),
   'agent.message': (state, event) => state.say(...readContent(event['content'])),
   'agent.thinking': (state, event) => state.say(...toReasoning(event)),

@@ -84,6 +84,8 @@ const MAX_SIGN_IN_BYTES = 4_096;
 /** Bodies of sign-ins take up memory in nobody's name. */
 const NOBODY = 'console';
 const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
+/** `Sec-Fetch-Dest` of what a script fetches, as the pages do for all that they need of the API. */
+const FETCHED = 'empty';
 const KEPT_NOWHERE = { 'cache-control': 'no-store' };
 
 /** A session that a request may act for. */
@@ -95,8 +97,8 @@ export interface ActingSession extends ConsoleSession {
  * Session of the cookie of a request.
  *
  * @throws GatewayError `console_signed_out`, also for a page of a session whose cookie another one
- *   replaced; `global_rate_limited`; `console_refused` for a page of another origin, and for a change
- *   without the token of this very session
+ *   replaced; `global_rate_limited`; `console_refused` for a page of another origin, for what a browser
+ *   loads as a page or as a part of one, and for a change without the token of this very session
  */
 export async function actingSession(
   { method, headers }: IncomingMessage,
@@ -114,6 +116,9 @@ export async function actingSession(
   }
   if (sender === 'other' || (sender === 'unknown' && !isRead))
     throw refused('its origin is another');
+  const use = headers['sec-fetch-dest'];
+  if (use !== undefined && use !== FETCHED)
+    throw refused(`it is loaded as ${use}; open the pages below /console/ instead`);
   const asked = headers[SESSION_HEADER];
   if (asked !== undefined && asked !== sessionIdOf(secret)) {
     const message = 'another sign-in of this browser took the place of this one: sign in again';

@@ -40,6 +40,11 @@ const PROVIDER = '/v1/account/sso';
 const FOREIGN = ['cookie', 'x-api-key', 'x-native-api-key', 'x-goog-api-key'];
 /** Headers that mean something to the console alone. */
 const OWN = [CSRF_HEADER, SESSION_HEADER];
+/** Headers of every answer that is handed on: what an API or a provider says is no page of this origin. */
+const NO_PAGE = {
+  'content-security-policy': "default-src 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+};
 /** Milliseconds: work that a call left behind may look at its key once more. */
 const TICKET_REST_MS = 5_000;
 
@@ -113,6 +118,7 @@ function createHandOn(deps: ConsoleApiDeps & Pick<ConsoleDeps, 'clock' | 'guard'
     if (request.method === 'GET') streams.add({ response, secret, word });
     for (const name of [...FOREIGN, ...OWN]) delete request.headers[name];
     request.headers.authorization = `Bearer ${word}`;
+    for (const [name, value] of Object.entries(NO_PAGE)) response.setHeader(name, value);
     request.url = (request.url ?? '').slice(API.length);
   };
 }

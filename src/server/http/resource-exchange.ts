@@ -33,7 +33,10 @@ export interface ResourcePlace {
   yaml?: OrganizationApi['yaml'] | undefined;
 }
 
-export type ReceivedRequest = Omit<ResourceRequest, 'organization' | 'platform' | 'by'> & {
+export type ReceivedRequest = Omit<
+  ResourceRequest,
+  'organization' | 'platform' | 'by' | 'rights'
+> & {
   /** Adds to a thrown error its place in the body where that has lines. */
   locate(thrown: unknown): unknown;
 };

@@ -1,8 +1,6 @@
-import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { createSealer } from '../../core/seal.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Store } from '../../store/store.ts';
-import { resourceCarriers } from '../routes/organization-routes.ts';
 import { createIdempotencyRecords } from './records.ts';
 import type { IdempotencyDeps } from './with-idempotency.ts';
 import type { CallWorkers } from './workers.ts';
@@ -10,7 +8,6 @@ import type { CallWorkers } from './workers.ts';
 export interface NamedCallsOptions {
   readonly store: Store;
   readonly clock: Clock;
-  readonly config: Pick<ServerConfig, 'compat'>;
   readonly masterKeys: readonly Uint8Array[];
   readonly workers: CallWorkers;
   /** Tells of an answer that was not kept. */
@@ -21,14 +18,12 @@ export interface NamedCallsOptions {
 export function namedCalls({
   store,
   clock,
-  config,
   masterKeys,
   workers,
   report,
-}: NamedCallsOptions): Pick<IdempotencyDeps, 'clock' | 'carriers' | 'records'> {
+}: NamedCallsOptions): Pick<IdempotencyDeps, 'clock' | 'records'> {
   return {
     clock,
-    carriers: resourceCarriers(config.compat),
     records: createIdempotencyRecords({
       store,
       clock,

@@ -2,8 +2,8 @@ import type { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 
-/** The request once more, with the body that was read from it. */
-export function replayRequest(request: IncomingMessage, body: Buffer): IncomingMessage {
+/** The request once more, whose body comes when it has been read from that. */
+export function replayRequest(request: IncomingMessage): IncomingMessage {
   const copy = new IncomingMessage(request.socket);
   // The connection gives no more of this request, so it is not read.
   copy._read = () => undefined;
@@ -12,10 +12,13 @@ export function replayRequest(request: IncomingMessage, body: Buffer): IncomingM
   copy.rawHeaders = request.rawHeaders;
   copy.method = request.method;
   copy.url = request.url;
+  return copy;
+}
+
+export function fillReplayed(copy: IncomingMessage, body: Buffer): void {
   copy.push(body);
   copy.push(null);
   copy.complete = true;
-  return copy;
 }
 
 /** A response whose client never leaves by itself: what is made for it is kept for a repeat. */

@@ -1,29 +1,24 @@
 import type { Rights } from '../../core/access.ts';
 import { GatewayError, toGatewayError } from '../../core/errors.ts';
 import type { CallResult } from '../../inference/types.ts';
-import { readKey } from '../../surfaces/carriers.ts';
-import type { Carrier } from '../../protocols/family.ts';
 import { errorBody, errorHeaders } from '../../surfaces/envelopes.ts';
 import type { Envelope } from '../../protocols/family.ts';
-import { admit, SELF } from '../../surfaces/gate.ts';
-import type { GateDeps } from '../../surfaces/gate.ts';
-import { onceClosed } from '../../surfaces/http-exchange.ts';
+import { CallNotMade, onceClosed } from '../../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
 import { readBody } from '../../surfaces/read-body.ts';
 import type { Principal } from '../../usage/principal.ts';
 import type { CallAnswer, NamedCall } from '../../store/named-call.ts';
 import type { RouteSpec } from '../http/routes.ts';
 import { claimAgain, claimFirst, claimNamed } from './claim-call.ts';
-import type { ClaimDeps, Claimed } from './claim-call.ts';
+import type { ClaimDeps } from './claim-call.ts';
 import { takenOver } from './owned-call.ts';
 import type { OwnedCall } from './owned-call.ts';
 import type { Claim } from './records.ts';
-import { createStandIn, fingerprintBody, replayRequest } from './replayed-request.ts';
+import { createStandIn, fillReplayed, fingerprintBody, replayRequest } from './replayed-request.ts';
+import type { StandIn } from './replayed-request.ts';
 import type { CallPlace, CallTrace } from './row.ts';
 
-export interface IdempotencyDeps extends GateDeps, ClaimDeps {
-  /** Carriers in which keys of resources are looked for. */
-  readonly carriers: readonly Carrier[];
+export interface IdempotencyDeps extends ClaimDeps {
   /** Bytes. */
   readonly maxBodyBytes: number;
 }
@@ -35,14 +30,14 @@ const GIVEN = 'given:';
 const NAME = /^[\x20-\x7e]{1,255}$/;
 /** Settles a state, and does so again without harm. */
 const SETS_STATE = /\/(archive|pause|rotate|unpause)$/;
-const GOOGLE: readonly Carrier[] = ['google-header', 'bearer', 'query-key'];
 
 /**
- * Text that is asked for again may be made again, JSON-RPC names its own calls, what passes through is
- * the provider's to repeat, secrets are shown once, and the administrators' kinds have names of their own.
+ * Paths without named calls: text that is asked for again may be made again, JSON-RPC names its own calls,
+ * what passes through is the provider's to repeat, secrets are shown once, who signs in has no key yet, and
+ * the administrators' kinds have names of their own.
  */
 const EXEMPT = [
-  /^\/v1\/(chat|responses|messages|embeddings|models|api|webhooks\/secret)(\/|$)/,
+  /^\/v1\/(chat|responses|messages|embeddings|models|api|webhooks\/secret|account\/sso)(\/|$)/,
   /^\/v1beta\/models\//,
   /\/(mcp|acp)$/,
   /^\/admin\/v1\/(?!(agents|credentials|deployments|services|skills)(\/|$))/,
@@ -57,7 +52,8 @@ const EXEMPT = [
  * failures that may have been billed; any other failure did nothing and frees the name. Streams are
  * not kept. A named call goes on when its client leaves.
  *
- * Handlers commit the name together with their effect ({@link NamedCall}), so after a kill the repeat
+ * A call begins, and its body is read, once the gate has let its key in; a repeat is a request like any
+ * other. Handlers commit the name together with their effect ({@link NamedCall}), so after a kill the repeat
  * finds both or makes the call. One that may have acted outside the store answers 409
  * `outcome_unknown` from then on.
  *
@@ -78,73 +74,98 @@ export function withIdempotency(
 }
 
 function protect(handler: Handler, envelope: Envelope, deps: IdempotencyDeps): Handler {
-  const carriers = envelope === 'google' ? GOOGLE : deps.carriers;
   return async (exchange) => {
-    const named = nameOf(exchange, envelope);
-    if (named === undefined) return handler(exchange);
-    const key = readKey(carriers, exchange.request.headers, exchange.search);
-    const principal = key === undefined ? undefined : await deps.lookup(key);
-    // The handler refuses unknown callers, after its own earlier checks.
-    if (typeof principal !== 'object') return handler(exchange);
-    const { request, fingerprint } = await readNamed(exchange, principal, deps);
-    const { claim: claimCall, ...name } = named(fingerprint);
-    const place = placeOf(principal, exchange, name);
-    const rights = rightsOf(principal);
-    const claimed = await claimCall({ place, fingerprint, rights, exchange }, deps);
-    const { claim } = claimed;
-    const answer = async (): Promise<Reply | CallResult> => {
-      if (claim.type === 'own') return make(handler, { claim, envelope, exchange, request });
-      // A repeat is a request like any other.
-      const { leave } = await admit(key, SELF, deps);
-      leave();
-      return replay(claim);
-    };
-    return claimed.place.call === undefined
-      ? answer()
-      : answerUntilTold(answer, { ...claimed, exchange }, deps);
+    if (!isNamed(exchange, envelope)) return handler(exchange);
+    const call = toCall(exchange, deps);
+    /** True for an answer after which the client does not come again. */
+    let isLast = false;
+    try {
+      const result = await make(handler, call, envelope);
+      isLast = isStream(result) || isToKeep(result);
+      return result;
+    } catch (thrown) {
+      isLast = errorHeaders(toGatewayError(thrown))['x-should-retry'] === 'false';
+      throw thrown;
+    } finally {
+      letGo(call, isLast, deps);
+    }
   };
 }
 
-/** Answers, and lets go of the call once its client was told what came of it. */
-async function answerUntilTold(
-  answer: () => Promise<Reply | CallResult>,
-  { place, exchange }: Pick<Claimed, 'place'> & { exchange: HttpExchange },
-  { records }: IdempotencyDeps,
-): Promise<Reply | CallResult> {
+/** Lets go of a call of those alike once its client was told what came of it. */
+function letGo({ exchange, place }: Call, isLast: boolean, { records }: IdempotencyDeps): void {
+  if (place?.call === undefined) return;
   const { id: request, response } = exchange;
-  /** True for an answer after which the client does not come again. */
-  let isLast = false;
-  try {
-    const result = await answer();
-    isLast = ('type' in result && result.type === 'stream') || isToKeep(result);
-    return result;
-  } catch (thrown) {
-    isLast = errorHeaders(toGatewayError(thrown))['x-should-retry'] === 'false';
-    throw thrown;
-  } finally {
-    const settle = (): void =>
-      void records.settle({ place, request }, isLast && response.writableFinished);
-    onceClosed(response, settle);
-  }
+  const settle = (): void =>
+    void records.settle({ place, request }, isLast && response.writableFinished);
+  onceClosed(response, settle);
 }
 
-/** The request with its body in it, to be read once more, and nowhere else. */
-async function readNamed(
-  exchange: HttpExchange,
-  { keyId: holder }: Principal,
-  { maxBodyBytes: limit }: IdempotencyDeps,
-): Promise<{ request: HttpExchange['request']; fingerprint: string }> {
-  const body = await readBody(exchange, { limit, holder });
-  const request = replayRequest(exchange.request, body);
-  return { request, fingerprint: fingerprintBody(request, body) };
+/** A named call, and how far it has come. */
+interface Call {
+  /** What the client sent, and waits for. */
+  readonly exchange: HttpExchange;
+  /** What the handler gets. */
+  readonly inner: HttpExchange & { named?: NamedCall | undefined };
+  /** Absent: the handler is to hear of a client that leaves. */
+  readonly standIn: StandIn | undefined;
+  /** Absent before it has begun. */
+  place?: CallPlace;
+  /** Absent for a call that is not made. */
+  claim?: OwnedCall;
+}
+
+function toCall(exchange: HttpExchange, deps: IdempotencyDeps): Call {
+  const request = replayRequest(exchange.request);
+  const isGiven = request.headers['idempotency-key'] !== undefined;
+  const standIn = isGiven ? createStandIn(request) : undefined;
+  const inner: Call['inner'] = {
+    ...exchange,
+    request,
+    ...(standIn && { response: standIn.response }),
+    async begin(principal) {
+      const claim = await claimFor(principal, call, deps).catch((thrown: unknown) => {
+        throw new CallNotMade(() => {
+          throw thrown;
+        });
+      });
+      if (claim.type !== 'own') throw new CallNotMade(() => replay(claim));
+      call.claim = claim;
+      inner.named = claim;
+    },
+  };
+  const call: Call = { exchange, inner, standIn };
+  return call;
+}
+
+/** Reads the body, which is read once more and nowhere else, and claims the call. */
+async function claimFor(principal: Principal, call: Call, deps: IdempotencyDeps): Promise<Claim> {
+  const { exchange, inner } = call;
+  const named = nameOf(exchange);
+  const body = await readBody(exchange, { limit: deps.maxBodyBytes, holder: principal.keyId });
+  fillReplayed(inner.request, body);
+  const fingerprint = fingerprintBody(inner.request, body);
+  const { claim: claimCall, ...name } = named(fingerprint);
+  const place = placeOf(principal, exchange, name);
+  const rights = rightsOf(principal);
+  const claimed = await claimCall({ place, fingerprint, rights, exchange }, deps);
+  call.place = claimed.place;
+  return claimed.claim;
 }
 
 type Naming = (
   fingerprint: string,
 ) => Pick<CallPlace, 'name' | 'keepMs'> & { readonly claim: typeof claimNamed };
 
-/** Undefined for a call that is made however often it is sent. */
-function nameOf({ request, path }: HttpExchange, envelope: Envelope): Naming | undefined {
+/** False for a call that is made however often it is sent. */
+function isNamed({ request, path }: HttpExchange, envelope: Envelope): boolean {
+  const { 'idempotency-key': given, 'x-stainless-retry-count': attempt } = request.headers;
+  if (given !== undefined) return true;
+  if (envelope !== 'resource' || SETS_STATE.test(path)) return false;
+  return /^\d{1,3}$/.test(String(attempt));
+}
+
+function nameOf({ request }: HttpExchange): Naming {
   const { 'idempotency-key': given, 'x-stainless-retry-count': attempt } = request.headers;
   if (given !== undefined) {
     const name = String(given);
@@ -153,8 +174,6 @@ function nameOf({ request, path }: HttpExchange, envelope: Envelope): Naming | u
     const message = 'Idempotency-Key: expected 1 to 255 printable characters';
     throw new GatewayError('invalid_request', { message, param: 'Idempotency-Key' });
   }
-  if (envelope !== 'resource' || SETS_STATE.test(path)) return undefined;
-  if (!/^\d{1,3}$/.test(String(attempt))) return undefined;
   const claim = Number(attempt) === 0 ? claimFirst : claimAgain;
   return (fingerprint) => ({ name: `sent:${fingerprint}`, keepMs: RETRIES_MS, claim });
 }
@@ -171,42 +190,33 @@ function rightsOf({ scopes, role = null }: Principal): Rights {
   return { scopes: scopes && [...scopes].sort(), role };
 }
 
-interface Making {
-  readonly claim: OwnedCall;
-  readonly envelope: Envelope;
-  readonly exchange: HttpExchange;
-  /** Request with the body that was read. */
-  readonly request: HttpExchange['request'];
-}
-
-async function make(
-  handler: Handler,
-  { claim, envelope, exchange, request }: Making,
-): Promise<Reply | CallResult> {
+async function make(handler: Handler, call: Call, envelope: Envelope): Promise<Reply | CallResult> {
+  const { exchange, inner, standIn } = call;
   const { response } = exchange;
-  const isGiven = request.headers['idempotency-key'] !== undefined;
-  const standIn = isGiven ? createStandIn(request) : undefined;
-  const named: NamedCall = claim;
   try {
-    const result = await handler({
-      ...exchange,
-      request,
-      named,
-      ...(standIn && { response: standIn.response }),
-    });
-    if ('type' in result && result.type === 'stream') {
-      await claim.release();
+    const result = await handler(inner);
+    const { claim } = call;
+    if (isStream(result)) {
+      await claim?.release();
       onceClosed(response, () => standIn?.close(response.writableFinished));
       return result;
     }
     standIn?.close(true);
+    if (!claim) return result;
     if (isToKeep(result)) return toReply(await claim.finish(result));
     await claim.release();
     return result;
   } catch (thrown) {
     standIn?.close(true);
+    if (thrown instanceof CallNotMade) return thrown.answer();
+    const { claim } = call;
+    if (!claim) throw thrown;
     throw await endFailed(claim, thrown, { envelope, request: exchange.id });
   }
+}
+
+function isStream(result: Reply | CallResult): result is CallResult & { type: 'stream' } {
+  return 'type' in result && result.type === 'stream';
 }
 
 function toReply({ status, headers = {}, body }: CallAnswer): Reply {

@@ -1,14 +1,11 @@
 import type { JwtIssuer } from '../../config/schema/jwt-schema.ts';
 import { GatewayError } from '../../core/errors.ts';
-import { key } from '../../resources/kinds/key.ts';
+import { ISSUER_LABEL, key } from '../../resources/kinds/key.ts';
 import { organization } from '../../resources/kinds/organization.ts';
 import type { Stored } from '../../resources/store/stored.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 import type { TokenIdentity } from './token-identity.ts';
 import { STANDARD_SCOPES } from './token-identity.ts';
-
-/** Label of the keys that stand for subjects: the name of the issuer. */
-export const ISSUER_LABEL = 'gateway/jwt-issuer';
 
 export interface SubjectKeysDeps {
   readonly repository: Repository;

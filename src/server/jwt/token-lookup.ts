@@ -81,7 +81,7 @@ export class TokenLookup {
     if (typeof found === 'string') return found;
     if (known.of !== found || !known.principal) {
       known.of = found;
-      known.principal = { ...found, scopes: known.scopes, role: null };
+      known.principal = { ...found, scopes: known.scopes };
     }
     return known.principal;
   }

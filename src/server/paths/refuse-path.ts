@@ -6,6 +6,8 @@ import type { MeantPath } from './find-meant-path.ts';
 
 /** Longest path that an error repeats. */
 const MAX_SHOWN = 200;
+/** Beginning of what the official clients of the chat protocol call themselves. */
+const CHAT_CLIENT = /^(?:Async)?(?:Azure)?OpenAI\//;
 
 export interface PathRefusal {
   readonly error: GatewayError;
@@ -45,5 +47,5 @@ function envelopeOf(path: string, headers: IncomingHttpHeaders): Envelope | unde
   if ('anthropic-version' in headers || 'anthropic-beta' in headers) return 'messages';
   if ('x-goog-api-client' in headers || 'x-goog-api-key' in headers || path.startsWith('/v1beta/'))
     return 'google';
-  return headers['user-agent']?.startsWith('OpenAI/') ? 'chat' : undefined;
+  return CHAT_CLIENT.test(headers['user-agent'] ?? '') ? 'chat' : undefined;
 }

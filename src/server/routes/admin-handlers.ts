@@ -8,8 +8,8 @@ import { TurnQueue } from '../../core/turns/turn-queue.ts';
 import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
 import { createResourceHandler } from '../../resources/store/handlers.ts';
 import { readKey } from '../../surfaces/carriers.ts';
-import { admit } from '../../surfaces/gate.ts';
-import type { GateDeps } from '../../surfaces/gate.ts';
+import { admitCall } from '../../surfaces/admit-call.ts';
+import type { GateDeps, Need } from '../../surfaces/gate.ts';
 import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { getRequest, listRequests } from '../../usage/requests/request-log.ts';
@@ -28,7 +28,7 @@ import { originOf } from '../../audit/origin-of.ts';
 import { segmentsBelow, toResourceRequest } from '../http/resource-exchange.ts';
 import type { ResourceBodies } from '../http/resource-exchange.ts';
 import { kindUse } from './kind-handlers.ts';
-import { useOf } from './organization-routes.ts';
+import { rightsOf, useOf } from './organization-routes.ts';
 import type { OrganizationNeed } from './organization-routes.ts';
 import type { HandlersOf } from './lazy-routes.ts';
 import { ADMIN_AUDIT_PATH, ADMIN_REQUESTS_PATH } from './outlines.ts';
@@ -61,7 +61,8 @@ export function adminKindHandlers(deps: AdminDeps): Readonly<Record<string, Hand
       // Many writes arrive together when somebody applies; inference must not wait for all of them.
       if (isWrite) await writes.enter();
       const by = originOf(exchange, principal);
-      const reply = await handle({ ...request, organization, platform: true, by });
+      const rights = rightsOf(principal);
+      const reply = await handle({ ...request, organization, platform: true, by, rights });
       // A call right after the change must meet it. The write itself has succeeded whatever comes here.
       if (isWrite) await deps.catchUp().catch(() => undefined);
       return { ...reply };
@@ -134,11 +135,8 @@ export function asAdmin(
 ): Handler {
   return async (exchange) => {
     const key = readKey(['bearer'], exchange.request.headers, exchange.search);
-    const { principal, leave } = await admit(
-      key,
-      { scope: 'admin', use: useOf(use, exchange) },
-      deps,
-    );
+    const need: Need = { scope: 'admin', use: useOf(use, exchange) };
+    const { principal, leave } = await admitCall(exchange, { key, need }, deps);
     try {
       return await handle(exchange, principal);
     } finally {

@@ -4,7 +4,7 @@ import { createResourceHandler } from '../../resources/store/handlers.ts';
 import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
 import { originOf } from '../../audit/origin-of.ts';
 import { segmentsBelow, toResourceRequest } from '../http/resource-exchange.ts';
-import { forOrganization } from './organization-routes.ts';
+import { forOrganization, rightsOf } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';
 
 /** Handlers of an organization's own resources, by kind. */
@@ -30,7 +30,8 @@ function kindHandler(
     const { locate, ...request } = toResourceRequest(api, exchange, terms);
     const dialect = api.dialects?.of(exchange.request.headers);
     const by = originOf(exchange, principal);
-    const caller = { organization: organizationId, platform: false, dialect, by };
+    const rights = rightsOf(principal);
+    const caller = { organization: organizationId, platform: false, dialect, by, rights };
     try {
       return { ...(await handle({ ...request, ...caller })) };
     } catch (thrown) {

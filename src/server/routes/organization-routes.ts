@@ -1,10 +1,13 @@
+import { allows } from '../../core/access.ts';
 import type { Use } from '../../core/access.ts';
 import type { OrganizationApi } from '../../resources/store/define-resource.ts';
 import type { Repository } from '../../resources/store/repository.ts';
+import type { CallerRights } from '../../resources/store/resource-request.ts';
 import type { Carrier } from '../../protocols/family.ts';
 import { readKey } from '../../surfaces/carriers.ts';
-import { admit } from '../../surfaces/gate.ts';
-import type { GateDeps } from '../../surfaces/gate.ts';
+import { admitCall } from '../../surfaces/admit-call.ts';
+import { hasScope } from '../../surfaces/gate.ts';
+import type { GateDeps, Need } from '../../surfaces/gate.ts';
 import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
 import type { Principal } from '../../usage/principal.ts';
 import type { ResourceBodies } from '../http/resource-exchange.ts';
@@ -37,7 +40,8 @@ export function forOrganization(
   const carriers = resourceCarriers(deps);
   return async (exchange) => {
     const key = readKey(carriers, exchange.request.headers, exchange.search);
-    const { principal, leave } = await admit(key, { scope, use: useOf(use, exchange) }, deps);
+    const need: Need = { scope, use: useOf(use, exchange) };
+    const { principal, leave } = await admitCall(exchange, { key, need }, deps);
     try {
       return await handle(exchange, principal);
     } finally {
@@ -49,4 +53,12 @@ export function forOrganization(
 /** The use of a call, where that depends on it. */
 export function useOf(use: OrganizationNeed['use'], exchange: HttpExchange): Use {
   return typeof use === 'function' ? use(exchange) : use;
+}
+
+/** Rights of a key, of which the scope `admin` reaches everything. */
+export function rightsOf(principal: Principal): CallerRights {
+  return {
+    has: (scope) => hasScope(principal, scope) || hasScope(principal, 'admin'),
+    may: (use) => allows(principal.role, use),
+  };
 }

@@ -96,12 +96,12 @@ function apiRoutes(deps: PublicDeps): RouteSpec[] {
 
 function catalogRoutes(surface: PublicDeps): RouteSpec[] {
   const deps = { ...surface, protocols: surface.spoken.clients };
-  const shared = createSharedModels(deps);
+  const { list: listShared, get: getShared, envelopeOf } = createSharedModels(deps);
   const list = createGoogleModelsList(deps);
   const get = createGoogleModelGet(deps);
   return [
-    { path: '/v1/models', envelope: 'flat', methods: { GET: shared.list } },
-    { path: '/v1/models/**', envelope: 'flat', methods: { GET: shared.get } },
+    { path: '/v1/models', envelope: 'flat', envelopeOf, methods: { GET: listShared } },
+    { path: '/v1/models/**', envelope: 'flat', envelopeOf, methods: { GET: getShared } },
     { path: '/v1beta/models', envelope: 'google', methods: { GET: list } },
     { path: '/v1beta/models/**', envelope: 'google', methods: { GET: get } },
   ];

@@ -1,13 +1,13 @@
-import type { Timer } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import { createRelay } from '../../inference/relay.ts';
 import type { CallResult } from '../../inference/types.ts';
 import { readKey } from '../../surfaces/carriers.ts';
 import { admit } from '../../surfaces/gate.ts';
-import type { KeyLookup, Scope } from '../../surfaces/gate.ts';
+import type { KeyInUse, Scope } from '../../surfaces/gate.ts';
 import { onceClosed } from '../../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
+import { takeStreamPlace, watchKey } from '../../surfaces/standing-stream.ts';
 import { RequestChannel } from '../../usage/requests/live/request-channel.ts';
 import type { RequestView } from '../../usage/requests/live/request-change.ts';
 import { RequestFeed } from '../../usage/requests/live/request-feed.ts';
@@ -29,8 +29,6 @@ export interface RequestStreamsDeps extends OrganizationDeps, RequestFeedDeps {
 
 const DEFAULT_FIRST = 20;
 const MAX_FIRST = 1_000;
-/** A stream looks so often whether its key still holds, in milliseconds. */
-const KEY_LOOK_MS = 500;
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
@@ -51,7 +49,9 @@ export function requestStreamHandlers(
     async (exchange) => {
       const { request, response, search } = exchange;
       const key = readKey(own ? carriers : ['bearer'], request.headers, search);
-      const { principal, leave } = await admit(key, { scope, use: 'read' }, deps);
+      const inUse: KeyInUse = { key, need: { scope, use: 'read' } };
+      const admitted = await admit(key, inUse.need, deps);
+      const { principal, leave } = admitted;
       onceClosed(response, leave);
       const query = toStreamQuery(search);
       const view = own ? asExecution : asIs;
@@ -59,8 +59,9 @@ export function requestStreamHandlers(
         ? { ...query.filter, organization: principal.organizationId }
         : query.filter;
       if (request.method === 'HEAD') return { status: 200, headers: HEADERS };
+      onceClosed(response, await takeStreamPlace(admitted, deps));
       const channel = channels(filter, view);
-      return follow(exchange, { ...deps, ...query, channel, filter, view, key: key ?? '' });
+      return follow(exchange, { ...deps, ...query, channel, filter, view, inUse });
     };
   return { followAll: to('admin', false), followOwn: to('account', true) };
 }
@@ -70,7 +71,7 @@ type FollowOptions = RequestStreamsDeps & {
   readonly filter: RequestFilter;
   readonly view: RequestView;
   readonly limit: number;
-  readonly key: string;
+  readonly inUse: KeyInUse;
 };
 
 function follow({ request, response }: HttpExchange, options: FollowOptions): Reply | CallResult {
@@ -86,34 +87,19 @@ function follow({ request, response }: HttpExchange, options: FollowOptions): Re
   };
   const member = { shutDown: () => gone.abort() };
   onceClosed(response, member.shutDown);
-  endWithKey(member.shutDown, { ...options, signal });
+  const forget = watchKey(member.shutDown, options.inUse, options);
   followers.add(member);
   const after = request.headers['last-event-id']?.toString() || undefined;
   followRequests({ ...options, after, sink })
     .catch(onFollowError)
     .finally(() => {
+      forget();
       followers.delete(member);
       gone.abort();
       // A client that is cut off asks again, behind the last event that came.
       relay.end();
     });
   return { type: 'stream', status: 200, headers: HEADERS, body: relay.body };
-}
-
-/** Ends a stream within a second behind its key. */
-function endWithKey(
-  end: () => void,
-  { clock, lookup, key, signal }: FollowOptions & { signal: AbortSignal },
-): void {
-  let timer: Timer | undefined;
-  const isOver = async (ask: KeyLookup): Promise<boolean> => typeof (await ask(key)) === 'string';
-  const look = async (): Promise<void> => {
-    if (signal.aborted) return;
-    if (await isOver(lookup).catch(() => true)) end();
-    else timer = clock.setTimeout(() => void look(), KEY_LOOK_MS);
-  };
-  timer = clock.setTimeout(() => void look(), KEY_LOOK_MS);
-  signal.addEventListener('abort', () => timer?.cancel(), { once: true });
 }
 
 /** The same channel for all who follow the same, for as long as somebody does. */

@@ -17,11 +17,12 @@ import type { Sessions } from '../../sessions/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import { readKey } from '../../surfaces/carriers.ts';
 import type { Carrier } from '../../protocols/family.ts';
-import { admit } from '../../surfaces/gate.ts';
-import type { GateDeps } from '../../surfaces/gate.ts';
+import { admitCall } from '../../surfaces/admit-call.ts';
+import type { GateDeps, KeyInUse } from '../../surfaces/gate.ts';
 import { onceClosed } from '../../surfaces/http-exchange.ts';
 import type { Handler, Reply } from '../../surfaces/http-exchange.ts';
 import { readBody } from '../../surfaces/read-body.ts';
+import { watchKey } from '../../surfaces/standing-stream.ts';
 import { segmentsBelow } from '../http/resource-exchange.ts';
 import type { HandlersOf } from './lazy-routes.ts';
 import { SERVICES_PATH } from './outlines.ts';
@@ -86,14 +87,22 @@ function asCaller(protocol: ServiceProtocol, serve: Serve, deps: ServiceRoutesDe
   return async (exchange) => {
     const { request, response, search, path } = exchange;
     const key = readKey(deps.carriers, request.headers, search);
-    const { principal, leave } = await admit(key, { scope: 'endpoints', use: 'call' }, deps);
+    const inUse: KeyInUse = { key, need: { scope: 'endpoints', use: 'call' } };
+    const { principal, leave } = await admitCall(exchange, inUse, deps);
     onceClosed(response, leave);
     const { keyId, keyName, organizationId, scopes, role } = principal;
     const seesAll = (scopes === null || scopes.has('sessions')) && allows(role, 'content');
     const [id = ''] = segmentsBelow(SERVICES_PATH, path);
     const service = await openService(deps.desk, { organization: organizationId, id }, protocol);
     const payer = { keyId, keyName, organizationId };
-    const call = { exchange, service, payer, seesAll, leave };
+    const call: EntryCall = {
+      exchange,
+      service,
+      payer,
+      seesAll,
+      leave,
+      watchKey: (end) => watchKey(end, inUse, deps),
+    };
     const bounds = { limit: deps.maxBodyBytes, holder: keyId };
     const reply = await serve(call, () => readBody(exchange, bounds));
     // The stream of a turn needs the message no more: it is in the log.

@@ -20,11 +20,12 @@ import { createFrames, streamEvents } from '../../sessions/log/stream-events.ts'
 import type { ToFrame } from '../../sessions/log/stream-events.ts';
 import type { Carrier } from '../../protocols/family.ts';
 import { readKey } from '../../surfaces/carriers.ts';
-import { admit } from '../../surfaces/gate.ts';
-import type { GateDeps } from '../../surfaces/gate.ts';
+import { admitCall } from '../../surfaces/admit-call.ts';
+import type { Admitted, GateDeps, KeyInUse } from '../../surfaces/gate.ts';
 import { onceClosed, watchClient } from '../../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
 import { readBody } from '../../surfaces/read-body.ts';
+import { takeStreamPlace, watchKey } from '../../surfaces/standing-stream.ts';
 import type { Principal } from '../../usage/principal.ts';
 import type { HandlersOf } from './lazy-routes.ts';
 import { auditedCommit } from './session-audit.ts';
@@ -52,6 +53,8 @@ interface Ask {
   readonly principal: Principal;
   readonly organization: string;
   readonly id: string;
+  readonly admitted: Admitted;
+  readonly inUse: KeyInUse;
 }
 
 interface ServeDeps extends SessionRoutesDeps {
@@ -81,10 +84,13 @@ function asCaller(use: Use, serve: Serve, deps: ServeDeps): Handler {
   return async (exchange) => {
     const { request, response, search, path } = exchange;
     const key = readKey(deps.carriers, request.headers, search);
-    const { principal, leave } = await admit(key, { scope: 'sessions', use }, deps);
+    const inUse: KeyInUse = { key, need: { scope: 'sessions', use } };
+    const admitted = await admitCall(exchange, inUse, deps);
+    const { principal, leave } = admitted;
     onceClosed(response, leave);
+    const { organizationId: organization } = principal;
     const id = idOf(path);
-    return serve({ exchange, principal, organization: principal.organizationId, id }, deps);
+    return serve({ exchange, principal, organization, id, admitted, inUse }, deps);
   };
 }
 
@@ -176,7 +182,7 @@ const send: Serve = async (ask, deps) => {
 };
 
 /** Says nothing about `Accept`: official clients ask for JSON here. */
-const stream: Serve = async ({ exchange, organization, id }, deps) => {
+const stream: Serve = async ({ exchange, organization, id, admitted, inUse }, deps) => {
   const { sessions, clock, active, toFrame } = deps;
   const { request, response, search } = exchange;
   const gone = new AbortController();
@@ -191,6 +197,7 @@ const stream: Serve = async ({ exchange, organization, id }, deps) => {
   };
   // Nothing follows the log before it is read.
   if (request.method === 'HEAD') return { status: 200, headers };
+  onceClosed(response, await takeStreamPlace(admitted, deps));
   let drained = (): void => undefined;
   const relay = createRelay({ clock, onDrain: () => drained() });
   const room = { wait: () => new Promise<void>((resolve) => (drained = resolve)) };
@@ -203,9 +210,11 @@ const stream: Serve = async ({ exchange, organization, id }, deps) => {
   else client.onGone(leave);
   const member = { shutDown: leave };
   active.add(member);
-  void streamEvents(followed, relay, { room, requestId: exchange.id, toFrame }).finally(() =>
-    active.delete(member),
-  );
+  const forget = watchKey(leave, inUse, deps);
+  void streamEvents(followed, relay, { room, requestId: exchange.id, toFrame }).finally(() => {
+    forget();
+    active.delete(member);
+  });
   return { type: 'stream', status: 200, headers, body: relay.body };
 };
 

@@ -16,7 +16,7 @@ import type { InteractionService } from './interaction-task.ts';
 
 const CONTENT: Need = { scope: 'inference', use: 'content' };
 const { family: FAMILY } = interactionsSurface;
-const BELOW = /^\/v1(?:beta)?\/interactions\/([^/]+)$/;
+const BELOW = /^\/v1(?:beta)?\/interactions\/([^/]+)\/?$/;
 
 /**
  * `GET /v1beta/interactions/{id}`, also under `/v1`: the same key that created it polls it. Takes

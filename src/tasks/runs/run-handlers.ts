@@ -11,11 +11,12 @@ import type { ValueBound } from '../../core/json/json-document.ts';
 import type { NamedCall } from '../../store/named-call.ts';
 import type { Op } from '../../store/store.ts';
 import { readKey } from '../../surfaces/carriers.ts';
-import { admit } from '../../surfaces/gate.ts';
+import { admitCall } from '../../surfaces/admit-call.ts';
 import type { Admitted, GateDeps } from '../../surfaces/gate.ts';
-import { onceClosed } from '../../surfaces/http-exchange.ts';
+import { CallNotMade, onceClosed } from '../../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
 import { payerOf } from '../../surfaces/inference-surface.ts';
+import { pathBelow } from '../../surfaces/path-below.ts';
 import { readRequest } from '../../surfaces/read-request.ts';
 import { RUN_PATH } from '../task-paths.ts';
 import { readRunRequest, waitOf } from './read-run-request.ts';
@@ -64,20 +65,24 @@ export function createRunHandlers(deps: RunHandlersDeps): { create: Handler; get
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-function admitTo({ request, search }: HttpExchange, use: Use, deps: GateDeps): Promise<Admitted> {
-  return admit(readKey(['bearer'], request.headers, search), { scope: 'run', use }, deps);
+function admitTo(exchange: HttpExchange, use: Use, deps: GateDeps): Promise<Admitted> {
+  const { request, search } = exchange;
+  const key = readKey(['bearer'], request.headers, search);
+  return admitCall(exchange, { key, need: { scope: 'run', use } }, deps);
 }
 
 /** Admits a caller who may make a run and has money left. */
 async function admitToCreate(exchange: HttpExchange, deps: RunHandlersDeps): Promise<Admitted> {
-  const { request, search, named } = exchange;
+  const { request, search } = exchange;
   let admitted: Admitted | undefined;
   try {
     admitted = await admitTo(exchange, 'call', deps);
     // A run that was made before costs nothing more.
-    if (named?.earlier === undefined) await deps.inference.ledger.checkFunds(admitted.principal);
+    if (exchange.named?.earlier === undefined)
+      await deps.inference.ledger.checkFunds(admitted.principal);
     return admitted;
   } catch (thrown) {
+    if (thrown instanceof CallNotMade) throw thrown;
     admitted?.leave();
     const cause = toGatewayError(thrown);
     const key = readKey(['bearer'], request.headers, search);
@@ -190,7 +195,7 @@ function toReply(record: RunRecord, body: Buffer): Reply {
 
 function idOf({ path }: HttpExchange): string {
   try {
-    const [id = '', ...rest] = path.slice(RUN_PATH.length + 1).split('/');
+    const [id = '', ...rest] = pathBelow(path, RUN_PATH).split('/');
     if (id !== '' && rest.length === 0) return decodeURIComponent(id);
   } catch {
     // Answered below like every other path that names nothing.

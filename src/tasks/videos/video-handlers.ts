@@ -12,6 +12,7 @@ import { admit } from '../../surfaces/gate.ts';
 import type { GateDeps } from '../../surfaces/gate.ts';
 import { onceClosed } from '../../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
+import { pathBelow } from '../../surfaces/path-below.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
 import { holderOf } from '../../usage/principal.ts';
 import { listContentTasks, listVideos } from './video-lists.ts';
@@ -144,10 +145,7 @@ function openContent(
 /** Segments behind the path, decoded. Throws `not_found` where they name nothing. */
 function segmentsOf({ path }: HttpExchange, below: string): [string, ...string[]] {
   try {
-    const [id = '', ...rest] = path
-      .slice(below.length + 1)
-      .split('/')
-      .map(decodeURIComponent);
+    const [id = '', ...rest] = pathBelow(path, below).split('/').map(decodeURIComponent);
     return [id, ...rest];
   } catch {
     throw noSuchPath();

@@ -26,6 +26,12 @@ describe('the body of an error', () => {
     expect(read('said by nobody', 502)).toEqual({ code: 'http_502', message: 'said by nobody' });
   });
 
+  it('is found there with its cause behind the text', () => {
+    const message = 'insufficient_scope: mcp_servers[0]: why';
+    expect(read(message, 403)).toEqual({ code: 'insufficient_scope', message });
+    expect(read('insufficient_scopes', 403).code).toBe('http_403');
+  });
+
   it.each([
     ['<html>bad gateway</html>'],
     [''],

@@ -166,4 +166,21 @@ describe('model lists for every client', () => {
       expect(google.body.models).toHaveLength(3);
     },
   );
+
+  it('tell of errors in the shape of the client', async () => {
+    const told = async ({ url, clientKey }: TestGateway, headers: Record<string, string>) =>
+      (await ask(`${url}/v1/models/nope`, { key: clientKey, headers })).body;
+    const google = { error: { code: 404, message: 'model not found', status: 'NOT_FOUND' } };
+    const flat = { error: 'model not found' };
+    const version = { 'anthropic-version': '2023-06-01' };
+    for (const gateway of [open, strict]) {
+      expect(await told(gateway, { 'x-goog-api-client': 'x' })).toEqual(google);
+      expect(await told(gateway, {})).toEqual(flat);
+    }
+    expect(await told(strict, version)).toEqual(flat);
+    expect(await told(open, version)).toMatchObject({
+      type: 'error',
+      error: { type: 'not_found_error', message: 'model not found' },
+    });
+  });
 });

@@ -272,7 +272,8 @@ describe('Interactions', () => {
         });
       }
       expect(mock.engine.calls()).toHaveLength(before);
-      expect((await gateway.call('GET', `${INTERACTIONS_PATH}/${id}`)).status).toBe(200);
+      for (const end of ['', '/'])
+        expect((await gateway.call('GET', `${INTERACTIONS_PATH}/${id}${end}`)).status).toBe(200);
     },
   );
 

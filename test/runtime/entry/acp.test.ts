@@ -148,6 +148,24 @@ describe('a Service over ACP', () => {
     });
   });
 
+  it('leaves the place of the key to the turn of a prompt', async () => {
+    let go: (() => void) | undefined;
+    const server = await serveServices({
+      runner: scripted(async ({ say }) => {
+        await new Promise<void>((resolve) => (go = resolve));
+        await say('one');
+      }),
+    });
+    const sessionId = await open(server);
+    const prompt = [{ type: 'text', text: 'hello' }];
+    const body = rpc('session/prompt', { sessionId, prompt }, 'p');
+    const answer = server.call('POST', 'acp', { body });
+    await eventually(() => go !== undefined);
+    await eventually(() => server.places.taken === 0);
+    go?.();
+    expect(linesOf((await answer).body).at(-1)).toMatchObject({ id: 'p', result: {} });
+  });
+
   it('takes a cancel that wants an answer, and one for nothing', async () => {
     const server = await serveServices();
     const sessionId = await open(server);

@@ -144,6 +144,17 @@ describe('GET of a Service over MCP', () => {
     await eventually(() => server.standing.size === 0);
   });
 
+  it('ends within a second behind its key', async () => {
+    const clock = createFakeClock();
+    const server = await serveServices({ clock });
+    const stream = await listen(server, await open(server));
+    await eventually(() => server.standing.size === 1);
+    server.revoked.add('org_1');
+    clock.advance(500);
+    await stream.ended;
+    await eventually(() => server.standing.size === 0);
+  });
+
   it('keeps its session from being forgotten', async () => {
     const clock = createFakeClock();
     const server = await serveServices({ clock });
@@ -170,6 +181,24 @@ describe('GET of a Service over MCP', () => {
     second?.();
     expect(room.enter('a')).toBeDefined();
   });
+});
+
+describe('a call over MCP that waits for a turn', () => {
+  it.each(['application/json, text/event-stream', 'application/json'])(
+    'leaves the place of its key to the turn: %s',
+    async (accept) => {
+      const go: (() => void)[] = [];
+      const server = await serveServices({ runner: slowly(go) });
+      const session = await open(server);
+      const answer = post(server, { ...session, accept }, waiting());
+      await eventually(() => go.length === 1);
+      await eventually(() => server.places.taken === 0);
+      go[0]?.();
+      await (
+        await answer
+      ).ended;
+    },
+  );
 });
 
 describe('a stream of a call that is gone on with by Last-Event-ID', () => {
@@ -209,6 +238,7 @@ describe('a stream of a call that is gone on with by Last-Event-ID', () => {
     call.leave();
     await call.ended;
     const resumed = await listen(other, { ...session, 'last-event-id': id });
+    expect(other.places.taken).toBe(0);
     await eventually(() => go.length > 0);
     go[0]?.();
     await resumed.ended;

@@ -48,6 +48,9 @@ export async function serveServices(options: RigOptions = {}) {
   const [active, standing] = [new ActiveExchanges(), new ActiveExchanges()];
   const services = new Map([[SERVICE.id, SERVICE]]);
   const bugs: unknown[] = [];
+  const revoked = new Set<string>();
+  /** Places of calls under way. */
+  const places = { taken: 0 };
   const handlers = serviceHandlers({
     store,
     sessions,
@@ -59,14 +62,24 @@ export async function serveServices(options: RigOptions = {}) {
     maxBodyBytes: 1_000_000,
     resourceValues: RESOURCE_VALUES,
     lookup: (key) =>
-      key.startsWith('org_')
+      key.startsWith('org_') && !revoked.has(key)
         ? principal({
             organizationId: key.replace(/_(limited|services)$/, ''),
             scopes: scopesOf(key),
+            concurrencyCap: 1,
           })
         : 'unknown',
     rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
-    concurrency: {} as never,
+    concurrency: {
+      enter() {
+        places.taken += 1;
+        let isIn = true;
+        return () => {
+          if (isIn) places.taken -= 1;
+          isIn = false;
+        };
+      },
+    },
     desk: {
       async find(organization, id) {
         const service = services.get(id);
@@ -100,7 +113,8 @@ export async function serveServices(options: RigOptions = {}) {
   });
   const call = (method: string, below: string, { key = 'org_1', ...rest }: CallOptions = {}) =>
     ask(`${listener.url}/v1/endpoints/ep_1/${below}`, { method, key, ...rest });
-  return { ...rig, url: listener.url, active, standing, services, bugs, call };
+  const state = { active, standing, services, bugs, revoked, places };
+  return { ...rig, url: listener.url, ...state, call };
 }
 
 export type ServiceServer = Awaited<ReturnType<typeof serveServices>>;

@@ -228,6 +228,30 @@ describe('a turn whose server is reached over HTTP', () => {
     },
   );
 
+  it('comes back to a server that closes the stream of a call to go on later', async () => {
+    const { session, server } = await playHttp('postponed events');
+    expect(resultsOf(session)).toEqual([{ is_error: false, text: 'done' }]);
+    expect(errorsOf(session)).toEqual([]);
+    expect(server.heard.filter((verb) => verb === 'tools/call')).toHaveLength(1);
+    expect(server.heard.filter((verb) => verb.startsWith('GET behind'))).toEqual([
+      'GET behind one',
+      'GET behind two',
+    ]);
+  });
+
+  it('gives a call up that cannot be come back to', async () => {
+    const { session, server } = await playHttp('forgotten events');
+    const message = 'the connection to the server was lost';
+    expect(resultsOf(session)).toEqual([failed(message)]);
+    expect(errorsOf(session)).toEqual([lost(message)]);
+    expect(server.heard.filter((verb) => verb === 'GET behind one')).toHaveLength(3);
+  });
+
+  it('comes back no more behind the deadline of the call', async () => {
+    const { session } = await playHttp('postponed events', { deadlines: { call: 50 } });
+    expect(resultsOf(session)).toEqual([failed(expect.stringContaining('timed out'))]);
+  });
+
   it.each(['cut json', 'page', 'error 500'] as const)(
     'tells of a server that fails: %s',
     async (fault) => {

@@ -16,6 +16,8 @@ export type HttpFault =
   | 'huge packed'
   | 'cut events'
   | 'ended events'
+  | 'postponed events'
+  | 'forgotten events'
   | 'cut json'
   | 'other answer'
   | 'silence'
@@ -45,6 +47,8 @@ const HEAD = '{"jsonrpc":"2.0","id":';
 export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
   const sent = { bytes: 0 };
   const heard: string[] = [];
+  /** Id of the call that is answered to those who come back. */
+  let postponed = 0;
   const http = createServer((request, response) => {
     response.on('error', () => undefined);
     void serve(request, response);
@@ -54,7 +58,10 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
     const { method: verb = '' } = request;
     const body = await text(request);
     if (verb !== 'POST') {
-      heard.push(verb);
+      const { 'last-event-id': lastEventId } = request.headers;
+      heard.push(lastEventId === undefined ? verb : `${verb} behind ${String(lastEventId)}`);
+      if (lastEventId !== undefined && fault === 'postponed events')
+        return goOn(response, String(lastEventId));
       response.writeHead(verb === 'DELETE' ? 204 : 405).end();
       return;
     }
@@ -97,6 +104,10 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
         return;
       case 'ended events':
         return void events(response).end(': nothing\n\n');
+      case 'postponed events':
+      case 'forgotten events':
+        postponed = id;
+        return void events(response).end('id: one\nretry: 1\ndata: \n\n');
       case 'cut json':
         json(response).write(`${HEAD}${id},`, () => response.destroy());
         return;
@@ -110,6 +121,12 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
       case 'error 500':
         return void response.writeHead(500).end('the secret of the server');
     }
+  }
+
+  /** Has them come back twice. */
+  function goOn(response: ServerResponse, lastEventId: string): void {
+    const result = `data: ${HEAD}${postponed},"result":{"content":[{"type":"text","text":"done"}]}}`;
+    events(response).end(lastEventId === 'one' ? 'id: two\ndata: \n\n' : `${result}\n\n`);
   }
 
   async function flood(response: ServerResponse, head: string, megabytes: number): Promise<void> {

@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 
 /** Credentials are chosen in this order; one that was refused is not chosen again. */
-function serversWith(credentials: readonly ToolCredential[] = []) {
+function serversWith(credentials: readonly ToolCredential[] | 'withheld' = []) {
   return createMcpToolServers({
     ...surroundings,
     guard,
@@ -48,6 +48,7 @@ function serversWith(credentials: readonly ToolCredential[] = []) {
     ]),
     credentials: {
       async select() {
+        if (credentials === 'withheld') return undefined;
         return credentials.filter(({ id }) => !refused.includes(id)).slice(0, 1);
       },
       async report(_session, { id }, isRefused) {
@@ -59,7 +60,7 @@ function serversWith(credentials: readonly ToolCredential[] = []) {
 
 function open(
   where: { url: string } | { server: string },
-  credentials?: readonly ToolCredential[],
+  credentials?: readonly ToolCredential[] | 'withheld',
 ): ToolServer {
   const type = 'url' in where ? 'url' : 'stdio';
   const server = serversWith(credentials).open(session, { type, name: 'shop', ...where });
@@ -175,6 +176,19 @@ describe('credentials', () => {
     await expect(server.list(signal)).rejects.toMatchObject({ reason: 'authentication' });
     expect(refused).toEqual(['one', 'two']);
   });
+
+  it.each([401, 403])(
+    'are withheld from a server that is not the own of the Agent, whose %i tells why',
+    async (status) => {
+      expect(await open(shop, 'withheld').list(signal)).toHaveLength(4);
+      shop.refuse = () => status;
+      await expect(open(shop, 'withheld').list(signal)).rejects.toMatchObject({
+        reason: 'authentication',
+        message: expect.stringContaining('the servers alone that the Agent itself declares'),
+      });
+      expect(new Set(shop.authorizations)).toEqual(new Set([undefined]));
+    },
+  );
 });
 
 describe('a server that is a process', () => {

@@ -102,10 +102,13 @@ describe('the files of one request', () => {
 
   it('are read once, as long as they are asked for', async () => {
     const read: string[] = [];
-    const files = new AttachedFiles(async (id) => {
-      read.push(id);
-      return fileOf('x');
-    });
+    const files = new AttachedFiles(async (id) => ({
+      ...fileOf('x'),
+      async read() {
+        read.push(id);
+        return Buffer.from('x');
+      },
+    }));
     const blocks = [naming('a'), { type: 'text', text: 'and' }, naming('a'), naming('b')];
     const content = await files.toContent(blocks);
     expect(content.map(({ type }) => type)).toEqual(['text', 'text', 'text', 'text']);

@@ -129,4 +129,81 @@ describe('a conversation that is longer than the model reads', () => {
     expect(bench.engine.calls()).toHaveLength(1);
     expect(reasons(session)).toEqual(['retries_exhausted']);
   });
+
+  it('goes on with a request that has too many bytes', async () => {
+    const rules = [
+      { match: { turn: 2, times: 1 }, reply: { status: 413, error: { message: 'too large' } } },
+      { reply: { text: 'fine' } },
+    ];
+    const bench = loopBench({ rules });
+    const session = new FakeSession(fakeAgent());
+    for (let n = 1; n <= 2; n++) {
+      session.message(long(n));
+      await bench.run(session);
+    }
+    expect(leftOut(session)).toHaveLength(1);
+    expect(reasons(session)).toEqual(Array(2).fill('end_turn'));
+  });
+});
+
+describe('a document', () => {
+  const bytes = Buffer.alloc(600_000, 'x');
+  const base64 = (media_type: string) => ({
+    type: 'document',
+    source: { type: 'base64', media_type, data: bytes.toString('base64') },
+  });
+  const named = { type: 'document', source: { type: 'file', file_id: 'file_1' } };
+  const upload = (mediaType: string) => ({
+    files: { file_1: { name: 'one', mediaType, size: bytes.length, read: async () => bytes } },
+  });
+  const LOOK_UP = {
+    tools: [{ type: 'custom', name: 'look_up', description: '', input_schema: {} }],
+  } as const;
+
+  it.each([
+    ['of a message', base64('application/pdf'), {}],
+    ['that is a file', named, upload('application/pdf')],
+  ])('%s counts by its pages, not by its base64', async (_where, block, options) => {
+    const bench = loopBench(options);
+    const session = new FakeSession();
+    session.message('before it');
+    await bench.run(session);
+    session.send({ type: 'user.message', content: [block] });
+    await bench.run(session);
+    session.message('What does it say?');
+    await bench.run(session);
+    expect(leftOut(session)).toEqual([]);
+    expect(reasons(session)).toEqual(Array(3).fill('end_turn'));
+  });
+
+  it('of a result counts alike', async () => {
+    const calls = { reply: { tool_calls: [{ name: 'look_up', arguments: {} }] } };
+    const bench = loopBench({ rules: [{ match: { turn: 1 }, ...calls }] });
+    const session = new FakeSession(LOOK_UP);
+    session.message('Look.');
+    await bench.run(session);
+    session.send({
+      type: 'user.custom_tool_result',
+      custom_tool_use_id: session.of('agent.custom_tool_use')[0]!.id,
+      content: [base64('application/pdf')],
+    });
+    await bench.run(session);
+    session.message('What does it say?');
+    await bench.run(session);
+    expect(leftOut(session)).toEqual([]);
+    expect(session.of('agent.message')).toHaveLength(2);
+  });
+
+  it.each([
+    ['in base64', base64('text/plain'), {}],
+    ['that is a file', named, upload('text/plain')],
+  ])('of text %s counts by its length', async (_where, block, options) => {
+    const bench = loopBench(options);
+    const session = new FakeSession();
+    session.send({ type: 'user.message', content: [block] });
+    await bench.run(session);
+    session.message('What does it say?');
+    await bench.run(session);
+    expect(leftOut(session)).toEqual([2]);
+  });
 });

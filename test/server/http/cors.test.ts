@@ -28,6 +28,15 @@ describe('access for pages of other origins', () => {
     expect(set.get('access-control-expose-headers')).toContain('x-request-id');
   });
 
+  it.each(['retry-after', 'location', 'content-range', 'accept-ranges', 'content-disposition'])(
+    'lets it read what answers of the gateway say in %s',
+    async (name) => {
+      const { cors, exchange, set } = setUp('GET', { origin: PAGE });
+      await cors.shared(handler)(exchange);
+      expect(set.get('access-control-expose-headers')?.split(', ')).toContain(name);
+    },
+  );
+
   it.each<Record<string, string>>([{ origin: 'https://evil.example' }, {}])(
     'tells caches alone of it where the headers are %j',
     async (headers) => {

@@ -12,6 +12,10 @@ import { withIdempotency } from '../../../src/server/idempotency/with-idempotenc
 import { createCallWorkers } from '../../../src/server/idempotency/workers.ts';
 import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { admitCall } from '../../../src/surfaces/admit-call.ts';
+import { readKey } from '../../../src/surfaces/carriers.ts';
+import { SELF } from '../../../src/surfaces/gate.ts';
+import type { GateDeps } from '../../../src/surfaces/gate.ts';
 import { answerExchange } from '../../../src/surfaces/http-exchange.ts';
 import type { HttpExchange, Reply } from '../../../src/surfaces/http-exchange.ts';
 import { createWorkerLease } from '../../../src/usage/ledger/worker-lease.ts';
@@ -20,6 +24,12 @@ import { createFakeClock } from '../../support/fake-clock.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { Answer, TestGateway } from '../../support/gateway.ts';
 import { principal } from '../../usage/usage-fixtures.ts';
+
+const gate: GateDeps = {
+  lookup: (key) => principal({ keyId: key }),
+  rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
+  concurrency: { enter: () => () => undefined },
+};
 
 const counted = (count: number | string) => ({ 'x-stainless-retry-count': String(count) });
 
@@ -46,15 +56,15 @@ describe('a call of a client that counts its attempts', () => {
     });
     const ids = createIdSource(systemClock);
     const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-      const POST = (exchange: HttpExchange) => act(exchange, calls.push(exchange));
+      const POST = async (exchange: HttpExchange) => {
+        const key = readKey(['bearer'], exchange.request.headers, '');
+        await admitCall(exchange, { key, need: SELF }, gate);
+        return act(exchange, calls.push(exchange));
+      };
       const [route] = withIdempotency([{ path: '/**', envelope, methods: { POST } }], {
         clock: systemClock,
         records,
-        carriers: ['bearer'],
         maxBodyBytes: 1_000,
-        lookup: (key) => principal({ keyId: key }),
-        rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
-        concurrency: { enter: () => () => undefined },
       });
       const deps = { clock: systemClock, ids, bodies: roomyBudget(), onBug: expect.fail };
       const handler = route?.methods.POST ?? POST;

@@ -9,6 +9,11 @@ import { createIdempotencyRecords } from '../../../src/server/idempotency/record
 import { withIdempotency } from '../../../src/server/idempotency/with-idempotency.ts';
 import { createCallWorkers } from '../../../src/server/idempotency/workers.ts';
 import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { admitCall } from '../../../src/surfaces/admit-call.ts';
+import { readKey } from '../../../src/surfaces/carriers.ts';
+import { SELF } from '../../../src/surfaces/gate.ts';
+import type { GateDeps, Need } from '../../../src/surfaces/gate.ts';
 import type { Principal } from '../../../src/usage/principal.ts';
 import type { Handler, HttpExchange, Reply } from '../../../src/surfaces/http-exchange.ts';
 import { createWorkerLease } from '../../../src/usage/ledger/worker-lease.ts';
@@ -28,6 +33,12 @@ interface Sent {
 }
 
 let clock: FakeClock;
+let store: Store;
+/** What the handler demands of a key. */
+let need: Need;
+/** How often the gate asked for each. */
+let asked: { platform: number; key: number; places: number };
+let isKeyFull: boolean;
 let calls: string[];
 /** Rights of every key, as they are by now. */
 let rights: Pick<Principal, 'scopes' | 'role'>;
@@ -41,7 +52,24 @@ async function serve(path = '/v1/agents', envelope: Envelope = 'resource') {
   calls = [];
   rights = { scopes: new Set(['agents', 'models']), role: null };
   act = async () => ({ status: 201, headers: { 'x-number': String(calls.length) } });
-  const store = openMemoryStore(clock);
+  need = SELF;
+  asked = { platform: 0, key: 0, places: 0 };
+  isKeyFull = false;
+  const gate: GateDeps = {
+    lookup: (key) => (key === 'unknown' ? 'unknown' : principal({ keyId: key, ...rights })),
+    rates: {
+      isPlatformFull: () => false,
+      admitPlatform: () => ++asked.platform > 0,
+      admitKey: () => ++asked.key > 0 && !isKeyFull,
+    },
+    concurrency: {
+      enter: () => {
+        asked.places += 1;
+        return () => undefined;
+      },
+    },
+  };
+  store = openMemoryStore(clock);
   const lease = createWorkerLease({ store, clock, worker: 'w1' });
   await lease.start();
   const records = createIdempotencyRecords({
@@ -52,6 +80,8 @@ async function serve(path = '/v1/agents', envelope: Envelope = 'resource') {
     report: expect.fail,
   });
   const handler: Handler = async (exchange) => {
+    const key = readKey(['bearer'], exchange.request.headers, '');
+    await admitCall(exchange, { key, need }, gate);
     const body: Buffer[] = await exchange.request.toArray();
     calls.push(Buffer.concat(body).toString());
     return act(exchange);
@@ -59,11 +89,7 @@ async function serve(path = '/v1/agents', envelope: Envelope = 'resource') {
   const [route] = withIdempotency([{ path, envelope, methods: { POST: handler, GET: handler } }], {
     clock,
     records,
-    carriers: ['bearer'],
     maxBodyBytes: 1_000,
-    lookup: (key) => (key === 'unknown' ? 'unknown' : principal({ keyId: key, ...rights })),
-    rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
-    concurrency: { enter: () => () => undefined },
   });
   let requests = 0;
   post = async ({ body = '{}', path: sentTo = path, headers = {} } = {}) => {
@@ -171,11 +197,40 @@ describe('a call that names itself', () => {
     expect(isGone).toBe(false);
   });
 
-  it('is the handler’s to refuse without a key that is known', async () => {
-    act = async ({ named: name }) => ({ status: name ? 500 : 401 });
-    const stranger = { authorization: 'Bearer unknown' };
-    expect((await post(named('a', { headers: stranger }))).status).toBe(401);
-    expect((await post(named('a', { headers: { authorization: undefined } }))).status).toBe(401);
+  interface Turned {
+    readonly what: string;
+    readonly code: string;
+    readonly key?: string | undefined;
+    readonly scope?: Need['scope'];
+    readonly role?: Principal['role'];
+    readonly isFull?: boolean;
+  }
+
+  it.each<Turned>([
+    { what: 'no key', key: undefined, code: 'missing_api_key' },
+    { what: 'a key that is none', key: 'Bearer unknown', code: 'invalid_api_key' },
+    { what: 'a key without the scope', scope: 'skills', code: 'insufficient_scope' },
+    { what: 'a key whose role may not do it', role: 'viewer', code: 'insufficient_scope' },
+    { what: 'a key at its rate', isFull: true, code: 'key_rate_limited' },
+  ])('is refused with $what before its name and body are looked at', async (turned) => {
+    const { code, scope = 'agents', role = null, isFull = false } = turned;
+    need = { scope, use: 'write' };
+    rights = { ...rights, role };
+    isKeyFull = isFull;
+    const before = await store.list({ prefix: [] });
+    const body = 'x'.repeat(2_000);
+    const headers = 'key' in turned ? { authorization: turned.key } : {};
+    for (const name of ['a', 'a\tb'])
+      await expect(post(named(name, { headers, body }))).rejects.toMatchObject({ code });
+    expect(calls).toEqual([]);
+    expect(await store.list({ prefix: [] })).toEqual(before);
+  });
+
+  it('counts once, and so does its repeat', async () => {
+    await post(named('a'));
+    expect(asked).toEqual({ platform: 1, key: 1, places: 1 });
+    await post(named('a'));
+    expect(asked).toEqual({ platform: 2, key: 2, places: 1 });
   });
 });
 

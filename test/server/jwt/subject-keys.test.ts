@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { JwtIssuer } from '../../../src/config/schema/jwt-schema.ts';
-import { ensureSubjectKey, ISSUER_LABEL } from '../../../src/server/jwt/subject-keys.ts';
+import { ISSUER_LABEL } from '../../../src/resources/kinds/key.ts';
+import { ensureSubjectKey } from '../../../src/server/jwt/subject-keys.ts';
 import type { TokenIdentity } from '../../../src/server/jwt/token-identity.ts';
 import { makeResources } from '../../resources/make-resources.ts';
 import type { Resources } from '../../resources/make-resources.ts';

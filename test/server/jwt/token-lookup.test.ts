@@ -96,6 +96,28 @@ describe('the principal of a token', () => {
     expect(lookup.find(presented)).toBe('revoked');
   });
 
+  it('is bounded by the role of that key', async () => {
+    const presented = await token();
+    await lookup.find(presented);
+    const [{ id }] = (await resources.call('GET keys')).body['data'];
+    await resources.call(`PATCH keys/${id}`, { body: { role: 'billing' } });
+    await refresh();
+    const bounded = { role: 'billing', scopes: new Set(['run']) };
+    expect(lookup.find(presented)).toMatchObject(bounded);
+    expect(await lookup.find(await token({ jti: 'another' }))).toMatchObject(bounded);
+  });
+
+  it('has the scopes of the token, so that none can be set on its key', async () => {
+    await lookup.find(await token());
+    const [{ id, scopes }] = (await resources.call('GET keys')).body['data'];
+    const patch = (body: object) => resources.call(`PATCH keys/${id}`, { body });
+    expect(await patch({ scopes: ['run'] })).toMatchObject({
+      status: 400,
+      body: { param: 'scopes', message: expect.stringContaining('server.jwt.issuers.corp.roles') },
+    });
+    expect(await patch({ scopes, rpm_cap: 7 })).toMatchObject({ status: 200 });
+  });
+
   it('is over five seconds after the token expired, remembered or not', async () => {
     const presented = await token({ exp: inSeconds(60) });
     const unseen = await token({ exp: inSeconds(60), jti: 'another' });

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, it, vi } from 'vitest';
+import type { Role } from '../../../src/core/access.ts';
 import { createIdSource } from '../../../src/core/ids.ts';
 import { createSpools } from '../../../src/core/memory/spool.ts';
 import { createHealth } from '../../../src/routing/health.ts';
@@ -25,7 +26,7 @@ const ADMIN: Principal = {
   allowedModels: null,
 };
 
-function setUp(catchUp: () => Promise<void>) {
+function setUp(catchUp: () => Promise<void>, role: Role | null = null) {
   const { repository, store, clock } = makeResources();
   const handlers = adminKindHandlers({
     repository,
@@ -33,7 +34,7 @@ function setUp(catchUp: () => Promise<void>) {
     clock,
     catchUp,
     active: { begun: 0 },
-    lookup: () => ADMIN,
+    lookup: () => ({ ...ADMIN, role }),
     rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
     concurrency: { enter: () => () => undefined },
     spools: createSpools('unused', createIdSource(clock)),
@@ -43,8 +44,8 @@ function setUp(catchUp: () => Promise<void>) {
     health: createHealth({ clock }),
     protocols: [],
   });
-  return async (method: Method, body: object = {}) => {
-    const path = '/admin/v1/providers';
+  return async (method: Method, body: object = {}, below = '') => {
+    const path = `/admin/v1/providers${below}`;
     const bytes = Buffer.from(JSON.stringify(body));
     const request = Object.assign(Readable.from([bytes]), {
       method,
@@ -88,3 +89,14 @@ it('answers a change that is written although it cannot be served yet', async ()
   const send = setUp(() => Promise.reject(new Error('the store is away')));
   expect(await send('POST', { name: 'p', type: 'mock' })).toMatchObject({ status: 201 });
 });
+
+it.each([null, 'admin', 'operator'] as const)(
+  'has a kept key sent elsewhere for who governs keys, here the role %s',
+  async (role) => {
+    const send = setUp(async () => undefined, role);
+    await send('POST', { name: 'p', type: 'openai', api_key: 'secret' });
+    const moved = send('PATCH', { base_url: 'https://elsewhere.example/v1' }, '/p');
+    if (role !== 'operator') expect(await moved).toMatchObject({ status: 200 });
+    else await expect(moved).rejects.toMatchObject({ status: 400, param: 'api_key' });
+  },
+);

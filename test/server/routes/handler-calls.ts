@@ -67,16 +67,26 @@ export async function answerOf(
 /** Parts that let in the one key `sk-1`, and count who is still inside. */
 export function keyring(of: Partial<Principal> = {}) {
   const inside = { now: 0, ever: 0 };
+  /** Holders of the places that are taken. */
+  const holders: string[] = [];
   return {
     inside,
+    holders,
     lookup: (key: string): KeyFound =>
       key === 'sk-1' ? principal({ concurrencyCap: 1, ...of }) : 'unknown',
     rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
     concurrency: {
-      enter: () => {
+      enter: ({ keyId }: Principal) => {
+        let isIn = true;
         inside.now += 1;
         inside.ever += 1;
-        return () => void (inside.now -= 1);
+        holders.push(keyId);
+        return () => {
+          if (!isIn) return;
+          isIn = false;
+          inside.now -= 1;
+          holders.splice(holders.indexOf(keyId), 1);
+        };
       },
     },
     spools: createSpools('unused', createIdSource(createFakeClock())),

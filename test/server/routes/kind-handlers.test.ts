@@ -13,7 +13,15 @@ async function setUp(of: Partial<Principal> = {}) {
   const agents = (method: string, below = '', options: CallOptions = {}) =>
     answerOf(handlers['agent'], { method, path: `/v1/agents${below}`, ...options });
   const own = async () => (await call('GET agents')).body['data'] as Record<string, unknown>[];
-  return { repository, handlers, agents, own, inside: keys.inside, owner: String(body['id']) };
+  return {
+    repository,
+    call,
+    handlers,
+    agents,
+    own,
+    inside: keys.inside,
+    owner: String(body['id']),
+  };
 }
 
 const AGENT = { name: 'helper', model: 'acme/one' };
@@ -61,6 +69,26 @@ describe('the handlers of kinds', () => {
     const viewer = await setUp({ role: 'viewer' });
     expect(await viewer.agents('GET')).toMatchObject({ status: 200 });
     await expect(viewer.agents('POST', '', { body: AGENT })).rejects.toMatchObject(no);
+  });
+
+  it.each([
+    [['agents'], false],
+    [['agents', 'credentials'], true],
+    [['agents', 'admin'], true],
+    [null, true],
+  ])('let a key with the scopes %j move what gets a Credential: %s', async (scopes, isLet) => {
+    const { agents, call } = await setUp({ scopes: scopes && new Set(scopes) });
+    const server = { type: 'url', name: 'docs', url: 'https://docs.example/mcp' };
+    const tools = [{ type: 'mcp_toolset', mcp_server_name: 'docs' }];
+    const made = await agents('POST', '', { body: { ...AGENT, mcp_servers: [server], tools } });
+    const { id, organization } = (await call('GET agents')).body['data'][0];
+    expect(made.body).toMatchObject({ id });
+    const scope = { agent_id: id, scope: 'mcp', scope_name: 'docs', secret_key: 'token' };
+    await call('POST credentials', { body: { ...scope, value: 'v', organization } });
+    const body = { mcp_servers: [{ ...server, url: 'https://new.example/mcp' }] };
+    const moved = agents('PATCH', `/${id}`, { body });
+    if (isLet) expect(await moved).toMatchObject({ status: 200 });
+    else await expect(moved).rejects.toMatchObject({ code: 'insufficient_scope', status: 403 });
   });
 });
 

@@ -106,14 +106,14 @@ function setUp(of: Partial<Principal> = {}, resourceXApiKey = false) {
     useAll,
     begin,
     follow,
-    inside: keys.inside,
+    holders: keys.holders,
     breakStore: () => void (broken = new Error('the store is away')),
   };
 }
 
 describe('a stream of requests', () => {
   it('begins with the newest rows, and goes on with each change', async () => {
-    const { use, begin, follow, inside } = setUp(ADMIN);
+    const { use, begin, follow, holders } = setUp(ADMIN);
     const first = await use('org_1');
     const stream = await follow('followAll');
     expect(stream.answer).toMatchObject({
@@ -127,9 +127,9 @@ describe('a stream of requests', () => {
     expect(stream.ids()).toEqual([first]);
     const second = await begin('org_2');
     expect(stream.ids()).toEqual([first, second]);
-    expect(inside.now).toBe(1);
+    expect(holders).toEqual(['key_1/stream']);
     stream.leave();
-    expect(inside.now).toBe(0);
+    expect(holders).toEqual([]);
   });
 
   it('of the own organization has its requests alone, as executions', async () => {
@@ -248,6 +248,15 @@ describe('the end of a stream of requests', () => {
     await turns();
     expect(stream.hasEnded()).toBe(false);
     clock.advance(1);
+    await turns();
+    expect(stream.hasEnded()).toBe(true);
+  });
+
+  it('comes when the key loses the scope', async () => {
+    const { follow, lookup, clock } = setUp(ADMIN);
+    const stream = await follow('followAll');
+    lookup.of = () => principal({ scopes: new Set(['models']) });
+    clock.advance(500);
     await turns();
     expect(stream.hasEnded()).toBe(true);
   });

@@ -4,13 +4,14 @@ import { AuditLog } from '../../../src/audit/audit-log.ts';
 import { listAudit } from '../../../src/audit/read-audit.ts';
 import { ActiveExchanges } from '../../../src/inference/active-exchanges.ts';
 import { sessionHandlers } from '../../../src/server/routes/session-handlers.ts';
+import type { KeyFound } from '../../../src/surfaces/gate.ts';
 import type { ResolvedAgent } from '../../../src/sessions/resolved-agent.ts';
 import type { AgentReference } from '../../../src/sessions/session-bodies.ts';
 import type { Principal } from '../../../src/usage/principal.ts';
 import { AGENT, createRig, pending, say } from '../../sessions/support.ts';
 import { fakeCatalog, fakeModel, fakeRoute } from '../../support/catalog.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { turns } from '../../usage/usage-fixtures.ts';
+import { principal, turns } from '../../usage/usage-fixtures.ts';
 import { answerOf, exchangeOf, keyring, namedCall, openResponse } from './handler-calls.ts';
 import type { CallOptions } from './handler-calls.ts';
 
@@ -23,9 +24,11 @@ function setUp(of: Partial<Principal> = {}, agent: Partial<ResolvedAgent> = {}) 
   const active = new ActiveExchanges();
   const resolved: [string, AgentReference][] = [];
   const keys = keyring(of);
+  const lookup: { of: (key: string) => KeyFound } = { of: keys.lookup };
   const priced = fakeRoute('acme', { pricing: { perCall: 1 } });
   const handlers = sessionHandlers({
     ...keys,
+    lookup: (key) => lookup.of(key),
     sessions,
     repository: { audit: new AuditLog({ store, clock }) },
     clock,
@@ -69,7 +72,8 @@ function setUp(of: Partial<Principal> = {}, agent: Partial<ResolvedAgent> = {}) 
       leave: () => void response.emit('close'),
     };
   };
-  return { clock, store, sessions, active, resolved, call, create, made, actions, follow, keys };
+  const shared = { clock, store, sessions, active, resolved, lookup, keys };
+  return { ...shared, call, create, made, actions, follow };
 }
 
 describe('a Session that is made', () => {
@@ -263,6 +267,34 @@ describe('events of a Session', () => {
     await turns(20);
     expect(stream.hasEnded()).toBe(true);
     expect(active.size).toBe(0);
+  });
+
+  it.each<[string, KeyFound]>([
+    ['is revoked', 'revoked'],
+    ['has other scopes', principal({ scopes: new Set(['models']) })],
+    ['has a role that may not read them', principal({ role: 'viewer' })],
+    ['belongs to a disabled organization', principal({ organizationEnabled: false })],
+  ])('are followed for half a second at most once the key %s', async (_, found) => {
+    const { made, follow, lookup, clock, active } = setUp();
+    const stream = await follow(await made());
+    clock.advance(500);
+    await turns(20);
+    expect(stream.hasEnded()).toBe(false);
+    lookup.of = () => found;
+    clock.advance(500);
+    await turns(20);
+    expect(stream.hasEnded()).toBe(true);
+    expect(active.size).toBe(0);
+  });
+
+  it('are followed in a place beside those of the calls of the key', async () => {
+    const { made, follow, keys } = setUp();
+    const id = await made();
+    const others = [...keys.holders];
+    const stream = await follow(id);
+    expect(keys.holders).toEqual([...others, 'key_1/stream']);
+    stream.leave();
+    expect(keys.holders).toEqual(others);
   });
 
   it('are not followed for HEAD, nor for a Session that there is not', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -20,6 +20,22 @@ describe('the directory of a store', () => {
     for (const one of [path, dirname(path)]) expect((await stat(one)).mode & 0o777).toBe(0o700);
     expect(prepareDirectory(path)).toBe(false);
     expect(() => assertReadable(path)).toThrow(unavailable(/^there is no store in .*a\/b$/));
+  });
+
+  it('keeps its files from others where it was open to them before', async () => {
+    const path = await temporaryDirectory();
+    await chmod(path, 0o755);
+    const files = ['data.mdb', 'lock.mdb'].map((name) => join(path, name));
+    const modes = () => Promise.all(files.map(async (file) => (await stat(file)).mode & 0o777));
+    const open = async () => {
+      const store = await openStore({ driver: 'lmdb', path }, { clock: systemClock });
+      await store.close();
+    };
+    await open();
+    expect(await modes()).toEqual([0o600, 0o600]);
+    for (const file of files) await chmod(file, 0o644);
+    await open();
+    expect(await modes()).toEqual([0o600, 0o600]);
   });
 
   it('holds a store once one was written', async () => {

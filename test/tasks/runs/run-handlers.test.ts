@@ -97,6 +97,13 @@ function setUp({ funds, refusal, waited = DONE, ...payer }: Setup = {}) {
 
 const earlierCall = (earlier: string): NamedCall => ({ ...namedCall().named, earlier });
 
+it('finds a run by a path that ends with a slash', async () => {
+  const { get, found } = setUp();
+  await get('/v1/run/run_1/');
+  await expect(get('/v1/run/run_1//')).rejects.toMatchObject({ code: 'not_found' });
+  expect(found).toEqual(['org_1 run_1']);
+});
+
 describe('a run that is made', () => {
   it('is waited for, and its end is the answer', async () => {
     const { create, inside, orders, waits, active } = setUp();

@@ -112,6 +112,7 @@ async function prompt(
     const message = { content: blocks.map(toPart), sessionId, unlessWaiting: true };
     return deps.runs.send(call.service, call.payer, message);
   });
+  call.leave();
   const caller = watchCaller(call.exchange, deps.active);
   const stream = createMessageStream('ndjson', { clock: deps.clock, caller });
   const prompting = { id, sent, write: stream.write, signal: caller.signal };

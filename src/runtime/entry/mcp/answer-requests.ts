@@ -31,7 +31,9 @@ export async function answerRequests(
   { call, deps, transport, headers, isBatch }: Answering,
 ): Promise<Reply | CallResult> {
   const { exchange } = call;
-  const form = replyForm(exchange.request.headers.accept, requests.some(isSlow));
+  const mayWait = requests.some(isSlow);
+  const form = replyForm(exchange.request.headers.accept, mayWait);
+  if (mayWait) call.leave();
   const caller = watchCaller(exchange, deps.active);
   const shared = { call, deps, transport, caller };
   if (form === 'json') {

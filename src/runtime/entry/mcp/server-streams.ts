@@ -74,20 +74,22 @@ interface Serving {
   leave(): void;
 }
 
-/** Stands until the client goes, its session is closed, or the gateway stops. */
+/** Stands until the client goes, its session is closed, its key may do so no more, or the gateway stops. */
 function stand({ call, transport, deps, leave }: Serving): CallResult {
-  // A stream of this kind does no work: with a bound of one call at a time, its client could make none.
+  // With a bound of one call at a time, its client could make none.
   call.leave();
   const caller = watchCaller(call.exchange, deps.standing);
   const stream = createMessageStream('sse', { clock: deps.clock, caller });
   void toResumable(stream, transport).mark(SERVER_ID);
   const end = (): void => {
     forget();
+    forgetKey();
     leave();
     caller.done();
     stream.end();
   };
   const forget = whileOpen({ call, transport, deps }, end);
+  const forgetKey = call.watchKey(end);
   if (caller.signal.aborted) end();
   else caller.signal.addEventListener('abort', end, { once: true });
   return stream.reply;
@@ -128,6 +130,7 @@ async function resume(
   const sent = await findSent(sessions, call, at).catch((thrown: unknown) => {
     throw thrown instanceof GatewayError ? unknownEvent() : thrown;
   });
+  call.leave();
   const caller = watchCaller(exchange, deps.active);
   const stream = createMessageStream('sse', { clock, caller });
   const way = toResumable(stream, transport);

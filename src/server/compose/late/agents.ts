@@ -6,7 +6,7 @@ import type { SpokenProtocols } from '../../../protocols/load-protocols.ts';
 import { loadFile } from '../../../resources/files/load-file.ts';
 import { loadSkills } from '../../../resources/skills/load-skills.ts';
 import type { Repository } from '../../../resources/store/repository.ts';
-import { reportCredential, selectCredentials } from '../../../resources/kinds/select-credential.ts';
+import { selectCredentials } from '../../../resources/kinds/select-credential.ts';
 import type { Catalog } from '../../../routing/catalog.ts';
 import { createHarnessRunner } from '../../../runtime/harness/create-harness-runner.ts';
 import { createModelCaller } from '../../../runtime/turn/model-caller.ts';
@@ -17,7 +17,6 @@ import { paysAsOrganization } from '../../../usage/principal.ts';
 import { createPayerGate } from '../../../runtime/turn/payer-gate.ts';
 import { createReaper } from '../../../runtime/reaper/create-reaper.ts';
 import { createMcpToolServers } from '../../../runtime/tools/mcp-tool-servers.ts';
-import type { ToolCredentials } from '../../../runtime/tools/tool-credentials.ts';
 import { createSessions } from '../../../sessions/create-sessions.ts';
 import { withKnownFiles } from '../../../sessions/named-files.ts';
 import { resolveAgent } from '../../../sessions/resolve-agent.ts';
@@ -34,6 +33,7 @@ import { resourceCarriers } from '../../routes/organization-routes.ts';
 import type { HandlersOf } from '../../routes/lazy-routes.ts';
 import type { SERVICE_ROUTES, SESSION_ROUTES } from '../../routes/outlines.ts';
 import { createServiceDesk } from './service-desk.ts';
+import { createToolCredentials } from './tool-credentials.ts';
 import { serviceHandlers } from '../../routes/service-handlers.ts';
 import { sessionHandlers } from '../../routes/session-handlers.ts';
 import type { SessionRoutesDeps } from '../../routes/session-handlers.ts';
@@ -115,7 +115,7 @@ function openRunner(
   const { config, clock, log, repository, programs, proxies } = options;
   const guard = createUrlGuard({ allow: config.outbound.allow, proxies });
   const reaper = createReaper({ log });
-  const credentials = toolCredentials(options);
+  const credentials = createToolCredentials(options);
   const servers = { guard, stdioServers: programs.mcpServers, credentials };
   const content: TurnContent = {
     skills: ({ organization, agent }) => loadSkills(repository, organization, agent.skills),
@@ -156,18 +156,6 @@ function openRunner(
       await reaper.close();
       await guard.close();
     },
-  };
-}
-
-/** Those of an Agent whose `scope_name` is the server's name. */
-function toolCredentials(options: AgentsOptions): ToolCredentials {
-  return {
-    async select({ organization, agent }, { name: scopeName }) {
-      if (agent.id === null) return [];
-      return selectCredentials({ organization, agentId: agent.id, scopeName }, options);
-    },
-    report: ({ organization }, { id }, refused) =>
-      reportCredential({ organization, id, refused }, options),
   };
 }
 

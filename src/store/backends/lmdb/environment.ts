@@ -7,7 +7,7 @@ import { StoreError } from '../../store.ts';
 import { assertUncut } from './closed-mark.ts';
 import { createDiskRoom } from './disk-room.ts';
 import { FORMAT, formatOf, migrate, type MetaTable } from './migrations.ts';
-import { prepareDirectory, unusable } from './prepare-directory.ts';
+import { FILE_MODE, prepareDirectory, unusable } from './prepare-directory.ts';
 import { fromRowBytes, type StoredRow } from './rows.ts';
 import { fromLmdbError } from './to-store-error.ts';
 import { transactionOf } from './transaction-of.ts';
@@ -50,8 +50,11 @@ export function openEnvironment(directory: string): LmdbEnvironment {
 }
 
 function openTables(directory: string, isShort: boolean): LmdbEnvironment {
-  // lmdb documents the threshold but leaves it out of its types.
-  const options: RootDatabaseOptionsWithPath & { txnStartThreshold: number } = {
+  // lmdb leaves the threshold and the mode out of its types.
+  const options: RootDatabaseOptionsWithPath & {
+    txnStartThreshold: number;
+    permissionsMode: number;
+  } = {
     path: directory,
     noSubdir: false,
     encoding: 'binary',
@@ -62,6 +65,7 @@ function openTables(directory: string, isShort: boolean): LmdbEnvironment {
     eventTurnBatching: false,
     // A write that follows so many others starts the writer thread at once.
     txnStartThreshold: 1,
+    permissionsMode: FILE_MODE,
   };
   const root = open<Buffer, Buffer>(options);
   try {

@@ -1,11 +1,14 @@
 import { reasonOf } from '../../../core/errors.ts';
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from '../../store.ts';
 import { assertSound } from './file/assert-sound.ts';
 
+/** Mode of the files: the folder may have been there before, open to everybody. */
+export const FILE_MODE = 0o600;
+
 /**
- * Makes the directory (mode 0700) and looks at what is in it before lmdb does, because lmdb ends the
+ * Makes the directory (mode 0700), takes its files from other users and looks at what is in it before lmdb does, because lmdb ends the
  * process over files that it cannot read. True for a sound file that is shorter than the pages that it counts.
  * Throws `StoreError` `unavailable` or `corrupt`.
  */
@@ -53,4 +56,14 @@ function assertUsable(file: string): void {
   if (!stat) return;
   if (!stat.isFile()) throw new Error(`${file} is not a file`);
   accessSync(file, constants.R_OK | constants.W_OK);
+  if (stat.uid === process.getuid?.() && (stat.mode & 0o077) !== 0) closeToOthers(file);
+}
+
+/** Some file systems know no modes. */
+function closeToOthers(file: string): void {
+  try {
+    chmodSync(file, FILE_MODE);
+  } catch {
+    // The store serves as it is.
+  }
 }
