@@ -134,6 +134,9 @@ export class CatalogIndex {
       fingerprint: this.#contents.toString(),
       models,
       apis: this.#called,
+      accounts: [...this.#providers.values()]
+        .filter(({ enabled }) => enabled)
+        .map(({ account }) => account),
       shown: () => models.shown,
       withAnyVendor: (name) => models.withAnyVendor(name),
       stepsTo: (name) => models.stepsTo(name),

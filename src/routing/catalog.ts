@@ -100,4 +100,6 @@ export interface Catalog {
   stepsTo(name: string): readonly NameStep[];
   /** APIs that are called by path, by name. */
   readonly apis: ByName<Api>;
+  /** Accounts of the enabled providers, also of those without a declared model. */
+  readonly accounts: readonly ProviderAccount[];
 }

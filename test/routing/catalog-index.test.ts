@@ -45,6 +45,21 @@ describe('the index of the catalog', () => {
     expect(index.catalog).not.toBe(changed);
   });
 
+  it('gives the accounts of enabled providers, with models or without', () => {
+    const index = indexOf({
+      providers: [
+        ['prov_one', accountRecord('one')],
+        ['prov_open', accountRecord('open', { models: ['*'] })],
+        ['prov_off', accountRecord('off', { enabled: false })],
+      ],
+    });
+    const { catalog } = index;
+    expect(catalog.accounts.map(({ name }) => name)).toEqual(['one', 'open']);
+    index.change(changesOf({ providers: [['prov_one', undefined]] }));
+    expect(catalog.accounts).toHaveLength(2);
+    expect(index.catalog.accounts.map(({ name }) => name)).toEqual(['open']);
+  });
+
   it('finds accounts by id and by name, the id first', () => {
     const [one, two] = [accountRecord('one'), accountRecord('two')];
     const index = indexOf({

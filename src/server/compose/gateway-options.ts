@@ -20,6 +20,8 @@ export interface GatewayOptions extends ResourcesOptions {
   environment: Readonly<Record<string, string | undefined>>;
   /** Proxies of everything outbound. Default none. */
   proxies?: ProxyRules | undefined;
+  /** False for a process that leaves turns, runs, Schedules and sweeps to others. Default true. */
+  takesWork?: boolean | undefined;
   /** Default: the store of the configuration. */
   openStore?: typeof openStore | undefined;
 }

@@ -154,10 +154,11 @@ async function compose(
   let closing: Promise<void> | undefined;
   const own = { handlers: await jobHandlers({ ...options, ...serving }) };
   const workers = createCallWorkers({ ...usage, liveness });
-  jobs.start(
-    new Map([own, listing, agents, schedules, runs, alerts].flatMap((part) => [...part.handlers])),
-  );
-  schedules.firing.start();
+  if (options.takesWork !== false) {
+    const parts = [own, listing, agents, schedules, runs, alerts];
+    jobs.start(new Map(parts.flatMap((part) => [...part.handlers])));
+    schedules.firing.start();
+  }
   return {
     ...openApp(routes, { store, shared, bodies, options, workers, refusals: inference.refusals }),
     store,

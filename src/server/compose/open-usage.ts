@@ -1,5 +1,6 @@
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { Clock, Timer } from '../../core/time/clock.ts';
+import { heldOpen } from '../../core/time/held-open.ts';
 import type { IdSource } from '../../core/ids.ts';
 import { createHostLiveness } from '../../core/liveness.ts';
 import type { Liveness, ProcessPlace } from '../../core/liveness.ts';
@@ -24,7 +25,6 @@ import { tellFailure } from './report-store.ts';
 
 /** A stop waits so long for a store that is away. */
 const SETTLE_MS = 10_000;
-const HOLD_MS = 60_000;
 
 /** Limits and records of this process on a store. */
 export interface LiveUsage {
@@ -170,16 +170,6 @@ function openSole({ ledger, rates, config, log, ...parts }: SoleParts): SoleWork
     },
     report: (error) => tellFailure(log, 'the workers on the store could not agree', { error }),
   });
-}
-
-/** Timers of a clock do not keep the process alive, but it must not end while it waits for others. */
-async function heldOpen(work: Promise<void>): Promise<void> {
-  const hold = setInterval(() => undefined, HOLD_MS);
-  try {
-    await work;
-  } finally {
-    clearInterval(hold);
-  }
 }
 
 async function isWithin(done: Promise<void>, ms: number, clock: Clock): Promise<boolean> {

@@ -10,6 +10,10 @@ export interface SignalsOptions {
   readonly watched?: readonly string[] | undefined;
   readonly cwd: string;
   readonly log: Pick<Log, 'warn'>;
+  /** Asked for before; see {@link noteEarlySignals}. */
+  readonly early: readonly Action[];
+  /** Nothing is done before. */
+  readonly ready: Promise<void>;
   /** Gives why it was refused, or null; never rejects. */
   reload(): Promise<string | null>;
   restart(): Promise<string | null>;
@@ -17,6 +21,28 @@ export interface SignalsOptions {
 }
 
 type Action = SignalOutcome['action'];
+
+/** What was asked for by signals while nothing could be done yet. */
+export interface EarlySignals {
+  /** Ends the noting, and gives what was noted. */
+  take(): readonly Action[];
+}
+
+/** Notes SIGHUP and SIGUSR2 of a gateway that starts, which would end it otherwise. */
+export function noteEarlySignals(): EarlySignals {
+  const noted = new Set<Action>();
+  const onHangUp = (): void => void noted.add('reload');
+  const onRestart = (): void => void noted.add('restart');
+  process.on('SIGHUP', onHangUp);
+  process.on('SIGUSR2', onRestart);
+  return {
+    take() {
+      process.off('SIGHUP', onHangUp);
+      process.off('SIGUSR2', onRestart);
+      return [...noted];
+    },
+  };
+}
 
 export interface Signals {
   /** Watches these files in place of the former ones, where files are watched. */
@@ -27,7 +53,7 @@ export interface Signals {
 /** SIGHUP reloads, SIGUSR2 restarts; one at a time. */
 export function listenForSignals(options: SignalsOptions): Signals {
   const { clock, watched, cwd, log, note } = options;
-  let running = Promise.resolve();
+  let running = options.ready;
   const waiting = new Set<Action>();
   const act = async (action: Action, former: Promise<void>): Promise<void> => {
     await former;
@@ -45,6 +71,7 @@ export function listenForSignals(options: SignalsOptions): Signals {
   const onRestart = (): void => queue('restart');
   process.on('SIGHUP', onHangUp);
   process.on('SIGUSR2', onRestart);
+  options.early.forEach(queue);
   const watching = watched && watchFiles(watched, { cwd, clock, onChange: onHangUp });
   return {
     follow(files) {

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { metricsText } from './metrics.ts';
+import type { MetricsText } from './metrics.ts';
 
 export interface MetricsListener {
   readonly url: string;
@@ -12,7 +12,7 @@ export interface MetricsListener {
  */
 export async function listenForMetrics(
   { host, port }: { host: string; port: number },
-  { ofWorkers }: { ofWorkers: boolean },
+  read: () => Promise<MetricsText>,
 ): Promise<MetricsListener> {
   const server = createServer((request, response) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD';
@@ -20,7 +20,7 @@ export async function listenForMetrics(
       response.writeHead(404).end();
       return;
     }
-    metricsText(ofWorkers).then(
+    read().then(
       ({ type, text }) =>
         response
           .writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(text) })

@@ -1,8 +1,7 @@
-import cluster from 'node:cluster';
 import type * as Prometheus from 'prom-client';
 import type { ByteBudget } from '../../core/memory/byte-budget.ts';
 import type { ProviderAccount } from '../../providers/account.ts';
-import type { Api, Catalog } from '../../routing/catalog.ts';
+import type { Api, Catalog, Model } from '../../routing/catalog.ts';
 import type { Health } from '../../routing/health.ts';
 import type { PlacesInUse } from '../../upstream/places/connection-places.ts';
 import { isPriced } from '../../usage/usage.ts';
@@ -31,21 +30,25 @@ const SECONDS_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120,
 export async function createMetrics(options: MetricsOptions): Promise<RequestObserver> {
   const prometheus = await import('prom-client');
   prometheus.register.clear();
-  registerCandidates(prometheus, options);
+  const undeclared = new Set<string>();
+  registerCandidates(prometheus, { ...options, undeclared });
   registerUnpriced(prometheus, options);
   registerConnections(prometheus, options);
-  // Its constructor makes a worker answer when the first process gathers the series of all.
-  if (cluster.isWorker) void new prometheus.AggregatorRegistry();
   const observe = observeSeries(prometheus);
-  const labelOf = createModelLabels(options);
+  const labelOf = createModelLabels({ ...options, undeclared });
   return (start, outcome) => observe({ ...start, model: labelOf(start.model) }, outcome);
 }
 
-/** Gives the label of a model. */
+interface Undeclared {
+  /** Names of undeclared models with series of their own. */
+  readonly undeclared: Set<string>;
+}
+
+/** Gives the label of a model, and notes it where it is undeclared. */
 function createModelLabels({
   catalog,
-}: Pick<MetricsOptions, 'catalog'>): (model: string) => string {
-  const undeclared = new Set<string>();
+  undeclared,
+}: Pick<MetricsOptions, 'catalog'> & Undeclared): (model: string) => string {
   return (model) => {
     if (undeclared.has(model) || catalog().stepsTo(model)[0]?.rule === 'model') return model;
     if (undeclared.size >= MAX_UNDECLARED) return FURTHER;
@@ -184,7 +187,7 @@ export async function registerQueues(waiting: () => ReadonlyMap<string, number>)
 /** Read at each scrape, so that a removed model disappears. */
 function registerCandidates(
   { Gauge, register }: typeof Prometheus,
-  { catalog, health }: MetricsOptions,
+  { catalog, health, undeclared }: MetricsOptions & Undeclared,
 ): void {
   const gauge = new Gauge({
     name: 'gateway_candidate_state',
@@ -195,7 +198,7 @@ function registerCandidates(
     registers: [],
     collect() {
       this.reset();
-      for (const model of catalog().models.values()) {
+      for (const model of calledModels(catalog().models, undeclared)) {
         for (const route of model.routes) {
           const { provider, upstreamModel } = route;
           const labels = {
@@ -209,6 +212,15 @@ function registerCandidates(
     },
   });
   register.registerMetric(gauge);
+}
+
+/** The declared models, and those that undeclared names lead to by now. */
+function* calledModels(models: Catalog['models'], undeclared: Iterable<string>): Generator<Model> {
+  yield* models.values();
+  for (const name of undeclared) {
+    const model = models.get(name);
+    if (model) yield model;
+  }
 }
 
 /** Read at each scrape, so that a route that is priced meanwhile disappears. */
@@ -234,7 +246,7 @@ function registerUnpriced(
   register.registerMetric(gauge);
 }
 
-/** Read at each scrape, for every provider that has a route and every API. */
+/** Read at each scrape, for every provider and every API. */
 function registerConnections(
   { Gauge, register }: typeof Prometheus,
   { catalog, look }: MetricsOptions,
@@ -259,7 +271,7 @@ function registerConnections(
       registers: [],
       collect() {
         this.reset();
-        for (const account of accountsOf(catalog()))
+        for (const account of catalog().accounts)
           this.set({ provider: account.name, api: '' }, read(look(account)));
         for (const api of catalog().apis.values())
           this.set({ provider: '', api: api.name }, read(look(api)));
@@ -269,15 +281,14 @@ function registerConnections(
   }
 }
 
-function accountsOf({ models }: Catalog): Set<ProviderAccount> {
-  const routes = [...models.values()].flatMap((model) => model.routes);
-  return new Set(routes.map(({ provider }) => provider));
+/** Answer to a scrape. */
+export interface MetricsText {
+  readonly type: string;
+  readonly text: string;
 }
 
-/** Answer to a scrape: this process, or all workers together when it is their first process. */
-export async function metricsText(ofWorkers: boolean): Promise<{ type: string; text: string }> {
-  const { register, AggregatorRegistry } = await import('prom-client');
-  if (!ofWorkers) return { type: register.contentType, text: await register.metrics() };
-  const workers = new AggregatorRegistry();
-  return { type: workers.contentType, text: await workers.clusterMetrics() };
+/** Series of this process. */
+export async function metricsText(): Promise<MetricsText> {
+  const { register } = await import('prom-client');
+  return { type: register.contentType, text: await register.metrics() };
 }

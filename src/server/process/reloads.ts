@@ -97,11 +97,15 @@ interface Applied {
 
 async function loadAndApply(
   gateway: Gateway,
-  { load, sources, tell, log }: ReloadsOptions,
+  { load, sources, tell, log, workers }: ReloadsOptions,
 ): Promise<Applied> {
+  const note = (error: string | null): void => {
+    gateway.condition.reloadError = error;
+    workers?.tellReload(error);
+  };
   // Readiness is told to anybody, the reason only to the log: it may name files.
   const refuse = (error: string, reason = error): Applied => {
-    gateway.condition.reloadError = error;
+    note(error);
     log.error('the configuration was not reloaded; the former one serves on', { reason });
     return { error };
   };
@@ -111,7 +115,7 @@ async function loadAndApply(
     const problems = await convergeConfig(gateway, config, sources);
     tell(problems);
     if (hasErrors(problems)) return refuse('not everything could be applied');
-    gateway.condition.reloadError = null;
+    note(null);
     log.info('configuration reloaded');
     return { config, error: null };
   } catch (error) {

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import type { Worker } from 'node:cluster';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { formatDiagnostics, hasErrors } from '../../config/source/diagnostic.ts';
@@ -10,6 +11,7 @@ import { nodeConfigFiles } from '../../config/read/load.ts';
 import { resolveAllSecrets } from '../../config/read/secrets.ts';
 import type { ReferenceSources } from '../../config/objects/references.ts';
 import { systemClock } from '../../core/time/clock.ts';
+import { heldOpen } from '../../core/time/held-open.ts';
 import { reasonOf } from '../../core/errors.ts';
 import { createLog } from '../../core/log.ts';
 import type { Log, LogOptions } from '../../core/log.ts';
@@ -20,7 +22,8 @@ import { consoleUrl } from '../console/is-console-served.ts';
 import { convergeConfig } from './converge-config.ts';
 import { firstStart, noteOutcome, writeRuntime } from './first-start.ts';
 import type { SignalOutcome } from './first-start.ts';
-import { listenForSignals } from './listen-for-signals.ts';
+import { listenForSignals, noteEarlySignals } from './listen-for-signals.ts';
+import type { EarlySignals } from './listen-for-signals.ts';
 import type { MetricsListener } from './metrics-listener.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
 import { warnOfLoopbackProxies } from './loopback-proxies.ts';
@@ -34,6 +37,7 @@ import { openConfigured } from './serve-gateway.ts';
 import type { ServeDeps } from './serve-gateway.ts';
 import { serveUntilStopped } from './serve-until-stopped.ts';
 import { clientKeyNote, welcome } from '../http/welcome.ts';
+import { WorkerMetrics } from './worker-metrics.ts';
 import { checkScope, createWorkers } from './workers.ts';
 import { boundHeap } from './heap-bounds.ts';
 
@@ -74,14 +78,14 @@ interface FirstInput {
   options: StartOptions;
   log: Log;
   crashes: CrashReports;
+  early: EarlySignals;
   sources: ReferenceSources;
 }
 
-interface ServeInput {
-  options: StartOptions;
-  log: Log;
-  crashes: CrashReports;
+interface ServeInput extends Omit<FirstInput, 'sources'> {
   onListening(url: string): Promise<void>;
+  /** Resolves when the address is written down. */
+  ready: Promise<void>;
 }
 
 /** Exit codes of the published table. */
@@ -109,6 +113,15 @@ export async function runStart(options: StartOptions): Promise<number> {
 }
 
 async function runAsFirst(given: StartOptions): Promise<number> {
+  const early = noteEarlySignals();
+  try {
+    return await checkAndStart(given, early);
+  } finally {
+    early.take();
+  }
+}
+
+async function checkAndStart(given: StartOptions, early: EarlySignals): Promise<number> {
   const options = await prepare(given);
   const config = await load(options);
   if (!config || !(await passesSecrets(config, options))) return INVALID_CONFIGURATION;
@@ -130,7 +143,7 @@ async function runAsFirst(given: StartOptions): Promise<number> {
   const log = logOf(config, options);
   const crashes = reportCrashes(log);
   try {
-    const code = await start(config, options, { log, crashes });
+    const code = await start(config, options, { log, crashes, early });
     return crashes.isCrashed ? FAILED : code;
   } catch (error) {
     log.flush();
@@ -187,18 +200,20 @@ function tellFailure(error: unknown): void {
 async function start(
   config: GatewayConfig,
   options: StartOptions,
-  { log, crashes }: Pick<FirstInput, 'log' | 'crashes'>,
+  { log, crashes, early }: Pick<FirstInput, 'log' | 'crashes' | 'early'>,
 ): Promise<number> {
   const sources = sourcesOf(options);
-  const deps: ServeDeps = { clock: systemClock, log, sources };
+  // A first process of several would be one more of them, and the only one that nothing drains.
+  const takesWork = config.server.workers === 1;
+  const deps: ServeDeps = { clock: systemClock, log, sources, takesWork };
   await useProxiesForFetch(createProxyRules(options.env));
   const gateway = await openConfigured(config, deps);
   try {
     if (config.server.metrics.listen)
       crashes.onRejection(await (await import('./metrics.ts')).createRejectionCounter());
-    return await startFirst(gateway, config, { options, log, crashes, sources });
+    return await startFirst(gateway, config, { options, log, crashes, early, sources });
   } finally {
-    await gateway.close();
+    await heldOpen(gateway.close());
   }
 }
 
@@ -206,7 +221,7 @@ async function start(
 async function startFirst(
   gateway: Gateway,
   config: GatewayConfig,
-  { options, log, crashes, sources }: FirstInput,
+  { options, log, crashes, early, sources }: FirstInput,
 ): Promise<number> {
   // Refuse a store of no use to workers before anything is made in it.
   if (config.server.workers > 1) checkScope(gateway.store);
@@ -215,8 +230,10 @@ async function startFirst(
   const declaresKeys = config.desired.managed.has('key');
   const made = await firstStart(gateway.repository, config.server, { declaresKeys });
   let untold = made;
+  let setReady: () => void = () => undefined;
+  const ready = new Promise<void>((resolve) => (setReady = resolve));
   const onListening = async (url: string): Promise<void> => {
-    await writeRuntime(dataDir, url);
+    await writeRuntime(dataDir, url).finally(setReady);
     const adminKeyFile = join(dataDir, 'admin.key');
     const served = { url, consoleUrl: consoleUrl(config.server, url) };
     say(welcome({ ...served, publicUrl, adminKeyFile, made, model: modelToTry(config) }));
@@ -227,7 +244,7 @@ async function startFirst(
     const problems = await convergeConfig(gateway, config, sources);
     tell(problems);
     if (hasErrors(problems)) return INVALID_CONFIGURATION;
-    return await serve(gateway, config, { options, log, crashes, onListening });
+    return await serve(gateway, config, { options, log, crashes, early, onListening, ready });
   } finally {
     if (untold?.clientKey !== undefined) say(clientKeyNote(untold));
   }
@@ -236,10 +253,11 @@ async function startFirst(
 async function serve(
   gateway: Gateway,
   config: GatewayConfig,
-  { options, log, crashes, onListening }: ServeInput,
+  { options, log, crashes, early, onListening, ready }: ServeInput,
 ): Promise<number> {
-  const workers =
-    config.server.workers > 1 ? createWorkers(config, { log, onListening }) : undefined;
+  const series = config.server.workers > 1 ? new WorkerMetrics(systemClock) : undefined;
+  const onFork = (worker: Worker): void => series?.watch(worker);
+  const workers = series && createWorkers(config, { log, onListening, onFork });
   const note = (outcome: SignalOutcome): Promise<void> =>
     noteOutcome(config.server.dataDir, outcome).catch((error: unknown) =>
       log.warn('the outcome could not be written down', { reason: reasonOf(error) }),
@@ -257,10 +275,12 @@ async function serve(
     log,
     watched: options.watch ? readFrom(config) : undefined,
     cwd: options.cwd,
+    early: early.take(),
+    ready,
   });
   let metrics: MetricsListener | undefined;
   try {
-    metrics = await openMetrics(config);
+    metrics = await openMetrics(config, series);
     if (workers) return await workers.run();
     const crashed = crashes.untilCrashed();
     await serveUntilStopped(gateway, config.server, { log, onListening, crashed });
@@ -291,11 +311,15 @@ async function load(options: PreparedOptions): Promise<GatewayConfig | undefined
   return config;
 }
 
-async function openMetrics({ server }: GatewayConfig): Promise<MetricsListener | undefined> {
+async function openMetrics(
+  { server }: GatewayConfig,
+  ofWorkers: WorkerMetrics | undefined,
+): Promise<MetricsListener | undefined> {
   const { listen } = server.metrics;
   if (!listen) return undefined;
   const { listenForMetrics } = await import('./metrics-listener.ts');
-  const listener = await listenForMetrics(listen, { ofWorkers: server.workers > 1 });
+  const { metricsText } = await import('./metrics.ts');
+  const listener = await listenForMetrics(listen, () => ofWorkers?.text() ?? metricsText());
   say(`metrics on ${listener.url}\n`);
   return listener;
 }

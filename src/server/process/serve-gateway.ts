@@ -24,7 +24,7 @@ import type { GatewayOptions } from '../compose/gateway-options.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
 import { resolveOutside } from '../compose/resolve-programs.ts';
 
-export interface ServeDeps extends Pick<GatewayOptions, 'openStore'> {
+export interface ServeDeps extends Pick<GatewayOptions, 'openStore' | 'takesWork'> {
   clock: Clock;
   log: Log;
   sources: ReferenceSources;
@@ -33,7 +33,7 @@ export interface ServeDeps extends Pick<GatewayOptions, 'openStore'> {
 /** Opens the gateway of a configuration; nothing listens yet. */
 export async function openConfigured(
   { server, origins }: Pick<GatewayConfig, 'server' | 'origins'>,
-  { clock, log, sources, openStore }: ServeDeps,
+  { clock, log, sources, openStore, takesWork }: ServeDeps,
 ): Promise<Gateway> {
   await makeDataDirectory(server.dataDir);
   await assertNotEmptied(server);
@@ -50,6 +50,7 @@ export async function openConfigured(
     ids: createIdSource(clock),
     log,
     openStore,
+    takesWork,
     random: Math.random,
     connections: usualConnections(await readFileLimit(nodeFileLimits)),
   });

@@ -1,4 +1,5 @@
 import { systemClock } from '../../core/time/clock.ts';
+import { heldOpen } from '../../core/time/held-open.ts';
 import type { Log } from '../../core/log.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
@@ -36,7 +37,7 @@ export async function serveUntilStopped(
     log.info('stopping', { drain_ms: drainMs ?? config.drainMs });
   } finally {
     stopRenewing();
-    await serving.stop(drainMs);
+    await heldOpen(serving.stop(drainMs));
     log.flush();
   }
 }

@@ -6,8 +6,24 @@ import type { WorkerSettings } from './worker-settings.ts';
 
 /** Between the first process and its workers, beside what Node.js itself sends. */
 interface Message {
-  readonly type: 'gateway:hello' | 'gateway:settings' | 'gateway:beat' | 'gateway:renew';
+  readonly type:
+    | 'gateway:hello'
+    | 'gateway:settings'
+    | 'gateway:beat'
+    | 'gateway:renew'
+    | 'gateway:reload'
+    | 'gateway:series';
   readonly settings?: string;
+  readonly reloadError?: string | null;
+  /** Answer of a worker; the question of the first process has none. */
+  readonly series?: unknown;
+}
+
+/** Facts that a worker begins with. */
+export interface Offer {
+  readonly settings: string;
+  /** Reason why the last reload was refused, as it is when the worker asks. */
+  reloadError(): string | null;
 }
 
 const BEAT_MS = 2_000;
@@ -15,11 +31,11 @@ const BEAT_MS = 2_000;
 const MAX_SILENCE_MS = 30_000;
 
 /** Answers the worker's question for its settings. Called in the first process. */
-export function offerSettings(worker: Worker, settings: string): void {
-  const answer: Message = { type: 'gateway:settings', settings };
+export function offerSettings(worker: Worker, { settings, reloadError }: Offer): void {
   worker.on('message', (message: unknown) => {
-    // One that is gone already tells so by its exit.
-    if (typeOf(message) === 'gateway:hello') worker.send(answer, () => undefined);
+    if (typeOf(message) !== 'gateway:hello') return;
+    tellReload(worker, reloadError());
+    tellWorker(worker, { type: 'gateway:settings', settings });
   });
 }
 
@@ -32,28 +48,57 @@ export function receiveSettings(): Promise<WorkerSettings> {
       resolve(fromSettingsMessage((message as Message).settings ?? ''));
     };
     process.on('message', take);
-    tellFirst('gateway:hello');
+    void tellFirst({ type: 'gateway:hello' });
   });
 }
 
 /** Has a worker read the files of its certificate again. Called in the first process. */
 export function tellToRenew(worker: Worker): void {
-  const message: Message = { type: 'gateway:renew' };
-  if (worker.isConnected()) worker.send(message, () => undefined);
+  tellWorker(worker, { type: 'gateway:renew' });
 }
 
 /** Calls the listener whenever a worker is told to renew; returns the function that stops it. */
 export function onRenew(listener: () => void): () => void {
-  const take = (message: unknown): void => {
-    if (typeOf(message) === 'gateway:renew') listener();
-  };
-  process.on('message', take);
-  return () => void process.off('message', take);
+  return onMessage('gateway:renew', listener);
+}
+
+/** Tells a worker why the last reload was refused, or null. Called in the first process. */
+export function tellReload(worker: Worker, reloadError: string | null): void {
+  tellWorker(worker, { type: 'gateway:reload', reloadError });
+}
+
+/** Calls the listener in a worker with what {@link tellReload} tells. */
+export function onReload(listener: (reloadError: string | null) => void): void {
+  onMessage('gateway:reload', ({ reloadError = null }) => listener(reloadError));
+}
+
+/** Asks a worker for its series, which come as an answer to {@link onSeries}. Called in the first process. */
+export function askForSeries(worker: Worker): void {
+  tellWorker(worker, { type: 'gateway:series' });
+}
+
+/** Calls the listener in the first process with what a worker tells by {@link offerSeries}. */
+export function onSeries(worker: Worker, listener: (series: unknown) => void): void {
+  worker.on('message', (message: unknown) => {
+    if (typeOf(message) === 'gateway:series') listener((message as Message).series);
+  });
+}
+
+/**
+ * Tells the first process the series of this worker: now, whenever it asks, and whenever the function
+ * that it gives is called, which resolves when they are sent.
+ */
+export async function offerSeries(read: () => Promise<unknown>): Promise<() => Promise<void>> {
+  const tell = async (): Promise<void> =>
+    tellFirst({ type: 'gateway:series', series: await read() });
+  onMessage('gateway:series', () => void tell());
+  await tell();
+  return tell;
 }
 
 /** Tells the first process that the event loop of this worker turns. */
 export function startBeating(): void {
-  setInterval(() => tellFirst('gateway:beat'), BEAT_MS).unref();
+  setInterval(() => void tellFirst({ type: 'gateway:beat' }), BEAT_MS).unref();
 }
 
 /**
@@ -94,9 +139,26 @@ export function onFirstProcessGone(listener: () => void): void {
   process.once('disconnect', listener);
 }
 
-function tellFirst(type: Message['type']): void {
-  const message: Message = { type };
-  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+/** One that is gone already tells so by its exit. */
+function tellWorker(worker: Worker, message: Message): void {
+  if (worker.isConnected()) worker.send(message, () => undefined);
+}
+
+/** Resolves when it is sent, or cannot be. */
+async function tellFirst(message: Message): Promise<void> {
+  if (!process.connected) return;
+  await new Promise<void>((resolve) => {
+    process.send?.(message, undefined, undefined, () => resolve());
+  });
+}
+
+/** Calls the listener in a worker; returns the function that stops it. */
+function onMessage(type: Message['type'], listener: (message: Message) => void): () => void {
+  const take = (message: unknown): void => {
+    if (typeOf(message) === type) listener(message as Message);
+  };
+  process.on('message', take);
+  return () => void process.off('message', take);
 }
 
 function typeOf(message: unknown): unknown {

@@ -4,7 +4,13 @@ import type { Log } from '../../core/log.ts';
 import { BACKENDS } from '../../store/backends/registry.ts';
 import type { Store, StoreScope } from '../../store/store.ts';
 import { reasonOf } from '../../core/errors.ts';
-import { offerSettings, prepareForks, tellToRenew, watchBeats } from './worker-channel.ts';
+import {
+  offerSettings,
+  prepareForks,
+  tellReload,
+  tellToRenew,
+  watchBeats,
+} from './worker-channel.ts';
 import { toSettingsMessage } from './worker-settings.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
@@ -13,6 +19,8 @@ const RESPAWN_MS = 1_000;
 export interface WorkersOptions {
   readonly log: Log;
   onListening(url: string): Promise<void>;
+  /** Runs for every worker before it can have told anything. */
+  onFork?(worker: Worker): void;
 }
 
 /** Several processes that serve one address. */
@@ -26,6 +34,8 @@ export interface Workers {
   replace(settings: WorkerSettings): Promise<void>;
   /** Has every worker read the files of its certificate again. */
   renew(): void;
+  /** Has every worker, also those that come later, say why the last reload was refused, or null. */
+  tellReload(error: string | null): void;
 }
 
 /** @throws Error when the store does not allow several processes (requirement store.scope-refusal) */
@@ -56,6 +66,7 @@ class WorkerCrew implements Workers {
   readonly #all = new Set<Worker>();
   #announced = false;
   #stopping = false;
+  #reloadError: string | null = null;
 
   constructor(settings: WorkerSettings, options: WorkersOptions) {
     const { server } = settings;
@@ -97,9 +108,15 @@ class WorkerCrew implements Workers {
     for (const worker of this.#all) tellToRenew(worker);
   }
 
+  tellReload(error: string | null): void {
+    this.#reloadError = error;
+    for (const worker of this.#all) tellReload(worker, error);
+  }
+
   #spawn(): Worker {
-    const { log } = this.#options;
+    const { log, onFork } = this.#options;
     const worker = cluster.fork();
+    onFork?.(worker);
     this.#serving.add(worker);
     this.#all.add(worker);
     worker.on('error', (error) => {
@@ -107,7 +124,10 @@ class WorkerCrew implements Workers {
       // One that could not be forked tells of no exit.
       if (worker.process.pid === undefined) this.#forget(worker);
     });
-    offerSettings(worker, this.#settings);
+    offerSettings(worker, {
+      settings: this.#settings,
+      reloadError: () => this.#reloadError,
+    });
     worker.on('listening', (address) => this.#announce(address));
     watchBeats(worker, () => {
       log.error('a worker does not answer and is ended', { worker: worker.id });

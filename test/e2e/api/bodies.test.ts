@@ -57,7 +57,7 @@ async function setUp(options: StartGatewayOptions = {}, limits: object = LIMITS)
 
 /** Of the gateway in this process. */
 async function gauge(name: string): Promise<number> {
-  const { text } = await metricsText(false);
+  const { text } = await metricsText();
   return Number(new RegExp(`^gateway_body_memory_${name} (\\d+)`, 'm').exec(text)?.[1]);
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { listenForMetrics } from '../../../src/server/process/metrics-listener.ts';
+import { metricsText } from '../../../src/server/process/metrics.ts';
 import { verifies } from '../../requirements.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -88,7 +89,7 @@ describe('HEAD', () => {
   });
 
   it(verifies('http.head', 'tells an operator of the metrics'), async () => {
-    const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, { ofWorkers: false });
+    const listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsText);
     onTestFinished(() => listener.close());
     const [get, head] = [
       await askRaw(listener.url, { method: 'GET' }),

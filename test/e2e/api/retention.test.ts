@@ -179,7 +179,7 @@ describe('a gateway that keeps things for an hour', () => {
         rows.data.reduce((sum: number, row: any) => sum + row.requests, 0);
       const now = await get('/v1/account/usage?group_by=day,key,model');
       expect(requests(now)).toBe(requests(used) + 2);
-      const { text } = await metricsText(false);
+      const { text } = await metricsText();
       expect(text).toContain(`gateway_removed_total{kind="records"} ${removed}`);
     },
     120_000,

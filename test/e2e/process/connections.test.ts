@@ -74,7 +74,7 @@ const WAITING = 'calls wait for a connection';
 
 /** What the gauge of this name shows for the slow provider. */
 async function gauge(name: 'used' | 'waiting'): Promise<number> {
-  const { text } = await metricsText(false);
+  const { text } = await metricsText();
   const line = new RegExp(`^gateway_connections_${name}\\{provider="slow",api=""\\} (\\d+)$`, 'm');
   return Number(line.exec(text)?.[1]);
 }

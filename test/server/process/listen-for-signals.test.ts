@@ -2,15 +2,23 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/core/time/clock.ts';
-import { listenForSignals } from '../../../src/server/process/listen-for-signals.ts';
+import {
+  listenForSignals,
+  noteEarlySignals,
+} from '../../../src/server/process/listen-for-signals.ts';
 import type { SignalsOptions } from '../../../src/server/process/listen-for-signals.ts';
 import { eventually } from '../../support/gateway.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
-function listen(options: Pick<SignalsOptions, 'cwd' | 'watched'>) {
+type Given = Pick<SignalsOptions, 'cwd' | 'watched'> &
+  Partial<Pick<SignalsOptions, 'early' | 'ready'>>;
+
+function listen(options: Given) {
   const done: string[] = [];
   const warned: string[] = [];
   const signals = listenForSignals({
+    early: [],
+    ready: Promise.resolve(),
     ...options,
     clock: systemClock,
     log: { warn: (message) => void warned.push(message) },
@@ -32,6 +40,23 @@ it('reloads by SIGHUP and restarts by SIGUSR2 until it is stopped', async () => 
   const listeners = process.listenerCount('SIGHUP');
   signals.stop();
   expect(process.listenerCount('SIGHUP')).toBe(listeners - 1);
+});
+
+it('does once it is ready what it was asked for before', async () => {
+  const listeners = process.listenerCount('SIGHUP');
+  const noted = noteEarlySignals();
+  for (const signal of ['SIGHUP', 'SIGUSR2', 'SIGHUP'] as const) process.emit(signal);
+  const early = noted.take();
+  expect(process.listenerCount('SIGHUP')).toBe(listeners);
+  let setReady = (): void => expect.fail();
+  const ready = new Promise<void>((resolve) => (setReady = resolve));
+  const { done } = listen({ cwd: '/', early, ready });
+  process.emit('SIGHUP');
+  await new Promise(setImmediate);
+  expect(done).toEqual([]);
+  setReady();
+  await eventually(() => done.length === 2);
+  expect(done).toEqual(['reload', 'restart']);
 });
 
 it('reloads by a change of the files that it was told of last', async () => {

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { NameRules } from '../../../src/routing/name-rules.ts';
+import { NamedModels } from '../../../src/routing/named-models.ts';
 import { createHealth } from '../../../src/routing/health.ts';
 import { listenForMetrics } from '../../../src/server/process/metrics-listener.ts';
 import type { MetricsListener } from '../../../src/server/process/metrics-listener.ts';
@@ -47,7 +49,7 @@ describe('metrics', () => {
       });
       health.begin(down).fault('rate', 60_000);
       observe(start, outcome);
-      listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, { ofWorkers: false });
+      listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsText);
 
       const text = await (await fetch(listener.url)).text();
       expect(text).toContain(
@@ -70,6 +72,33 @@ describe('metrics', () => {
     },
   );
 
+  it('tell of providers and of models that nobody declared', async () => {
+    const health = createHealth({ clock: createFakeClock() });
+    const route = fakeRoute('open', { upstreamModel: 'new' });
+    const passed = fakeModel('open/new', [route]);
+    const catalog = { ...fakeCatalog(), accounts: [route.provider] };
+    const models = new NamedModels({
+      declared: new Map(),
+      off: new Map(),
+      rules: new NameRules([], [{ name: 'open', patterns: ['*'] }]),
+      passThrough: (name) => (name === passed.id ? passed : undefined),
+      listed: () => [],
+    });
+    const observe = await createMetrics({
+      catalog: () => ({ ...catalog, models, stepsTo: (name) => models.stepsTo(name) }),
+      health,
+      look: () => ({ used: 3, waiting: 2 }),
+    });
+    health.begin(route).fault('rate', 60_000);
+    for (const model of ['open/new', 'nobody/knows']) observe({ ...start, model }, outcome);
+    const { text } = await metricsText();
+    expect(text).toContain('gateway_connections_used{provider="open",api=""} 3');
+    expect(text).toContain('gateway_connections_waiting{provider="open",api=""} 2');
+    expect(text.match(/^gateway_candidate_state\{.*$/gm)).toEqual([
+      'gateway_candidate_state{model="open/new",provider="open",upstream_model="new"} 2',
+    ]);
+  });
+
   it('are not added up over workers where they say a state', async () => {
     const health = createHealth({ clock: createFakeClock() });
     const down = fakeRoute('acme');
@@ -86,11 +115,11 @@ describe('metrics', () => {
   });
 
   it('says which address cannot be had', async () => {
-    listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, { ofWorkers: false });
+    listener = await listenForMetrics({ host: '127.0.0.1', port: 0 }, metricsText);
     const port = Number(new URL(listener.url).port);
-    await expect(
-      listenForMetrics({ host: '127.0.0.1', port }, { ofWorkers: false }),
-    ).rejects.toThrow(`metrics cannot listen on 127.0.0.1:${port}`);
+    await expect(listenForMetrics({ host: '127.0.0.1', port }, metricsText)).rejects.toThrow(
+      `metrics cannot listen on 127.0.0.1:${port}`,
+    );
   });
 
   it(verifies('queues.fairness', 'tell how much waits in each queue, as it is now'), async () => {
@@ -99,10 +128,10 @@ describe('metrics', () => {
     await createMetrics({ catalog: () => fakeCatalog(), health, look });
     const waiting = new Map([['ledger', 3]]);
     await registerQueues(() => waiting);
-    expect((await metricsText(false)).text).toContain('gateway_queue_waiting{queue="ledger"} 3');
+    expect((await metricsText()).text).toContain('gateway_queue_waiting{queue="ledger"} 3');
     waiting.delete('ledger');
     waiting.set('run', 1);
-    const { text } = await metricsText(false);
+    const { text } = await metricsText();
     expect(text).toContain('gateway_queue_waiting{queue="run"} 1');
     expect(text).not.toContain('queue="ledger"');
   });

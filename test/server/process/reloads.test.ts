@@ -57,6 +57,7 @@ describe('a configuration that is read again', () => {
   let replaced: GatewayConfig[];
   let replaceFault: unknown;
   let condition: Gateway['condition'];
+  let toldWorkers: (string | null)[];
 
   const configOf = (more: object = {}): GatewayConfig =>
     ({ server: serverOf(more), files: [], desired: {} }) as unknown as GatewayConfig;
@@ -78,6 +79,7 @@ describe('a configuration that is read again', () => {
     renewed = 0;
     replaced = [];
     replaceFault = undefined;
+    toldWorkers = [];
     condition = { draining: false, reloadError: 'of an earlier one' };
   });
 
@@ -103,6 +105,7 @@ describe('a configuration that is read again', () => {
               replaced.push(settings as GatewayConfig);
             },
             renew: () => void renewed++,
+            tellReload: (error) => void toldWorkers.push(error),
           },
     });
   }
@@ -114,6 +117,7 @@ describe('a configuration that is read again', () => {
     expect(await open().reload()).toBeNull();
     expect(told).toEqual([problems]);
     expect(condition.reloadError).toBeNull();
+    expect(toldWorkers).toEqual([null]);
     expect(lines).toEqual([
       { level: 'info', message: 'configuration reloaded', fields: undefined },
     ]);
@@ -132,6 +136,7 @@ describe('a configuration that is read again', () => {
     spoil();
     expect(await open().reload()).toBe(error);
     expect(condition.reloadError).toBe(error);
+    expect(toldWorkers).toEqual([error]);
     expect(lines).toEqual([
       {
         level: 'error',

@@ -44,6 +44,24 @@ it('lets go of the store and of signals when it cannot serve', async () => {
   await again.close();
 });
 
+it('reloads, once it serves, by a hang-up of while it started', async () => {
+  const directory = await directoryOfTest();
+  const server = { listen: { port: 0 }, store: { driver: 'memory' } };
+  await writeFile(join(directory, 'gateway.yaml'), JSON.stringify({ version: 1, server }));
+  const options = { watch: false, check: false, env: {}, cwd: directory };
+  const listeners = process.listenerCount('SIGHUP');
+  const running = runStart({ ...options, configPaths: ['gateway.yaml'] });
+  expect(process.listenerCount('SIGHUP')).toBe(listeners + 1);
+  process.emit('SIGHUP');
+  const runtime = join(directory, '.gateway', 'runtime.json');
+  const isDone = async (): Promise<boolean> =>
+    (await readFile(runtime, 'utf8').catch(() => '')).includes('"action":"reload"');
+  await eventually(isDone);
+  process.emit('SIGTERM');
+  expect(await running).toBe(0);
+  expect(process.listenerCount('SIGHUP')).toBe(listeners);
+});
+
 it('follows files that are referred to since a reload', async () => {
   const directory = await directoryOfTest();
   const write = (file: string, text: string) => writeFile(join(directory, file), text);

@@ -1,9 +1,34 @@
 import type { Worker } from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { watchBeats } from '../../../src/server/process/worker-channel.ts';
+import { offerSettings, onReload, watchBeats } from '../../../src/server/process/worker-channel.ts';
 
 const BEAT = { type: 'gateway:beat' };
+
+it('begins with what the last reload came to, as it is by then', () => {
+  const sent: unknown[] = [];
+  const worker = Object.assign(new EventEmitter(), {
+    isConnected: () => true,
+    send: (message: unknown) => void sent.push(message),
+  });
+  let reloadError: string | null = null;
+  const offer = { settings: '{}', reloadError: () => reloadError };
+  offerSettings(worker as unknown as Worker, offer);
+  reloadError = 'the configuration is invalid';
+  worker.emit('message', { type: 'gateway:hello' });
+  expect(sent).toEqual([
+    { type: 'gateway:reload', reloadError },
+    { type: 'gateway:settings', settings: '{}' },
+  ]);
+  const heard: unknown[] = [];
+  const before = process.listeners('message');
+  onReload((error) => void heard.push(error));
+  const [listener] = process.listeners('message').filter((one) => !before.includes(one));
+  for (const message of [...sent, { type: 'gateway:reload', reloadError: null }])
+    listener?.(message, undefined);
+  process.off('message', listener!);
+  expect(heard).toEqual([reloadError, null]);
+});
 
 function watched(): { worker: EventEmitter; stuck: () => number } {
   const worker = new EventEmitter();

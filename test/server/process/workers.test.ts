@@ -1,14 +1,20 @@
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
+import type { ProcessPlace } from '../../../src/core/liveness.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
+import { openStore } from '../../../src/store/open-store.ts';
 import { CHAT_PATH, chatBody } from '../../support/chat.ts';
-import { eventually, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway, writeConfig } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { askRaw, openRaw } from '../../support/raw-client.ts';
 import { verifies } from '../../requirements.ts';
 
 const WORDS = 'one word after the other, '.repeat(20);
 
+const METRICS = { metrics: { listen: { host: '127.0.0.1', port: 0 } } };
 const CONFIG = {
   server: { drain: '3s' },
   providers: [
@@ -29,19 +35,22 @@ const CONFIG = {
 
 const run = promisify(execFile);
 
-async function start(): Promise<TestGateway> {
-  const gateway = await startGateway(CONFIG, { binary: true, args: ['--workers', '2'] });
+async function start(server: object = {}): Promise<TestGateway> {
+  const config = { ...CONFIG, server: { ...CONFIG.server, ...server } };
+  const gateway = await startGateway(config, { binary: true, args: ['--workers', '2'] });
   onTestFinished(async () => void (await gateway.stop()));
   let serving = 0;
   await eventually(async () => {
-    const { body } = await askRaw(gateway.url + CHAT_PATH, {
-      key: gateway.clientKey,
-      body: chatBody('acme/echo'),
-    });
-    if (body.includes('"first"')) serving++;
+    if (await isFirst(gateway)) serving++;
     return serving === 2;
   });
   return gateway;
+}
+
+/** Makes a call; true when it is the first one of a worker. */
+async function isFirst({ url, clientKey }: TestGateway): Promise<boolean> {
+  const { body } = await askRaw(url + CHAT_PATH, { key: clientKey, body: chatBody('acme/echo') });
+  return body.includes('"first"');
 }
 
 /** Begins a stream on a connection of its own; the first word has come. */
@@ -83,6 +92,76 @@ it(verifies('ops.shutdown.drain', 'starts no worker for a dead one once it stops
   const started = performance.now();
   expect(await gateway.stop()).toBe(0);
   expect(performance.now() - started).toBeLessThan(8_000);
+});
+
+it('count on where one of them has died, and while one is stopped', async () => {
+  const gateway = await start(METRICS);
+  const [, url = ''] = /metrics on (\S+)/.exec(gateway.log()) ?? [];
+  const count = async (): Promise<number> => {
+    const response = await fetch(url);
+    expect(response.status).toBe(200);
+    const found = (await response.text()).matchAll(/^gateway_requests_total\{.*\} (\d+)$/gm);
+    return Array.from(found, ([, value]) => Number(value)).reduce((sum, one) => sum + one, 0);
+  };
+  const counted = await count();
+  expect(counted).toBeGreaterThanOrEqual(2);
+  const [killed = 0, stopped = 0] = await workersOf(gateway);
+  process.kill(stopped, 'SIGSTOP');
+  expect(await count()).toBe(counted);
+  process.kill(stopped, 'SIGCONT');
+  process.kill(killed, 'SIGKILL');
+  await eventually(async () => {
+    const now = await workersOf(gateway);
+    return now.length === 2 && !now.includes(killed);
+  });
+  expect(await count()).toBe(counted);
+  gateway.child?.kill('SIGUSR2');
+  await eventually(() => gateway.log().includes('workers replaced'));
+  expect(await count()).toBe(counted);
+});
+
+it(
+  verifies('ops.shutdown.drain', 'do the work alone, which their first process leaves'),
+  async () => {
+    const gateway = await start();
+    const path = join(gateway.directory, '.gateway', 'store');
+    const store = await openStore({ driver: 'lmdb', path, options: {} }, { clock: systemClock });
+    onTestFinished(() => store.close());
+    const takers = async (): Promise<number[]> => {
+      const rows = await store.list<ProcessPlace>({ prefix: ['job-worker'], limit: 10 });
+      return rows.map(({ value }) => value.pid).sort((a, b) => a - b);
+    };
+    const workers = (await workersOf(gateway)).sort((a, b) => a - b);
+    await eventually(async () => {
+      const found = await takers();
+      return workers.every((pid) => found.includes(pid));
+    });
+    expect(await takers()).toEqual(workers);
+  },
+);
+
+it('all tell of a reload that was refused, those that come later, too', async () => {
+  const gateway = await start();
+  await writeFile(join(gateway.directory, 'gateway.yaml'), 'version: 2');
+  gateway.child?.kill('SIGHUP');
+  const told = async (): Promise<unknown> => {
+    const { body } = await askRaw(`${gateway.url}/readyz`, { method: 'GET' });
+    return (JSON.parse(body.toString()) as Record<string, unknown>)['reload_error'];
+  };
+  const tellAll = async (error: string | null): Promise<boolean> => {
+    const answers = [await told(), await told(), await told(), await told()];
+    return answers.every((answer) => answer === error);
+  };
+  await eventually(() => tellAll('the configuration is invalid'));
+  const [killed = 0] = await workersOf(gateway);
+  process.kill(killed, 'SIGKILL');
+  // A connection that is handed to it as it dies is never answered.
+  await eventually(() => gateway.log().includes('a worker ended'));
+  await eventually(() => isFirst(gateway));
+  expect(await tellAll('the configuration is invalid')).toBe(true);
+  await writeConfig(gateway.directory, CONFIG, true);
+  gateway.child?.kill('SIGHUP');
+  await eventually(() => tellAll(null));
 });
 
 it('a hang-up that reaches the whole process group ends no worker', async () => {
