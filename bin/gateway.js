@@ -23,8 +23,18 @@ const io = {
   exit: (code) => process.exit(code),
 };
 
-// A reader that has seen enough (`| head -1`) is no failure.
-io.stdout.on('error', (error) => io.exit(error.code === 'EPIPE' ? 0 : 1));
+// A reader that has seen enough (`| head -1`) is no failure, and none to a command that does more than
+// show: it goes on, and ends as it would have ended.
+io.stdout.once('error', (error) => {
+  io.stdout.write = () => true;
+  if (error.code === 'EPIPE') {
+    if (io.isStreaming) io.exit(0);
+    return;
+  }
+  process.stderr.write(`error: cannot write to stdout: ${error.message}\n`);
+  process.exitCode = 1;
+});
+io.stdout.on('error', () => {});
 io.stderr.on('error', () => {});
 
 /** The version and the list of commands are told without the table of commands. */
@@ -38,7 +48,7 @@ function entryOf({ argv, env }) {
 async function start() {
   const { main } = await import(`../dist/lib/${entryOf(io)}.js`);
   // Set, not forced, so that everything that was written arrives.
-  process.exitCode = await main(io);
+  process.exitCode = (await main(io)) || process.exitCode;
 }
 
 start().catch((error) => {

@@ -32,11 +32,19 @@ export class AuditLog {
     this.#ids = createIdSource({ ...clock, now: () => this.#at });
   }
 
-  /** Commits the operations together with the entry that tells of them; as `Store.commit`. */
-  commit(ops: readonly Op[], note: AuditNote): Promise<CommitResult> {
+  /** Commits the operations together with the entries that tell of them; as `Store.commit`. */
+  commit(
+    ops: readonly Op[],
+    note: AuditNote,
+    further: readonly AuditNote[] = [],
+  ): Promise<CommitResult> {
     const { store } = this.#options;
     return this.#heads.write(
-      (chain, head) => this.#append({ chain, head, ops, note }),
+      (chain, head) => {
+        let step: LaneStep<ChainHead> = { ops, next: head };
+        for (const one of [note, ...further]) step = this.#append(chain, step, one);
+        return step;
+      },
       (all) => store.commit(all),
     );
   }
@@ -46,17 +54,12 @@ export class AuditLog {
     await this.commit([], note);
   }
 
-  #append({
-    chain,
-    head,
-    ops,
-    note,
-  }: {
-    chain: number;
-    head: ChainHead;
-    ops: readonly Op[];
-    note: AuditNote;
-  }): LaneStep<ChainHead> {
+  /** Adds an entry to a step. */
+  #append(
+    chain: number,
+    { ops, next: head }: LaneStep<ChainHead>,
+    note: AuditNote,
+  ): LaneStep<ChainHead> {
     const now = this.#options.clock.now();
     // Ids of a chain ascend, whatever the clocks of its writers say.
     const at = Math.max(Math.floor(now), head.at + 1);

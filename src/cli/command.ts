@@ -56,6 +56,8 @@ export interface CommandResult {
   text?: string | ((style: Style) => string | Promise<string>);
   /** True: files and pipes get the text as it is, a terminal never. Default false. */
   verbatim?: boolean;
+  /** Bytes that files and pipes get in place of the text; a terminal never does. */
+  bytes?: Uint8Array;
   /** A result that is a failure too (diagnostics of an invalid file). */
   failure?: Failure;
   /** Default: 0, or the failure's. */

@@ -15,6 +15,8 @@ export interface CliIo {
   stdout: Sink;
   stderr: Sink;
   signals: Signals;
+  /** True once a command shows what comes as it comes: without a reader it has nothing left to do. */
+  isStreaming?: boolean;
   /** Ends the process at once. */
   exit(code: number): void;
   fetch?: typeof globalThis.fetch | undefined;

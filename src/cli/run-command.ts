@@ -108,6 +108,9 @@ function outputFor(io: CliIo, format: 'text' | 'json', globals?: GlobalFlags): O
     debug: globals?.values.debug ?? false,
     style: styleOf(io.stdout),
     errorStyle: styleOf(io.stderr),
+    onEvents: () => {
+      io.isStreaming = true;
+    },
   });
 }
 

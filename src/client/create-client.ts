@@ -46,6 +46,8 @@ export interface Client {
   admin(kind: AdminKind): AdminClient;
   /** Any call, with the body of the answer as text. */
   raw(call: HttpCall): Promise<HttpAnswer<string>>;
+  /** The same with the body as it is, which may be no text. */
+  rawBytes(call: HttpCall): Promise<HttpAnswer<Uint8Array>>;
 }
 
 /**
@@ -87,5 +89,6 @@ export function createClient(options: ClientOptions): Client {
     webhooks: createWebhooksClient(http),
     admin: (kind) => createAdminClient(http, `/admin/v1/${kind}`),
     raw: (call) => http.text(call),
+    rawBytes: (call) => http.bytes(call),
   };
 }

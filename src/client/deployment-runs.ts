@@ -108,6 +108,7 @@ export function createDeploymentRunsClient(deps: DeploymentRunsClientDeps): Depl
               { ...filters, 'created_at[gte]': since, ...(newest && { limit: 1 }) },
               options.signal,
             ),
+          pending: () => list({ ...filters, status: 'pending' }, options.signal),
           timeOf: ({ created_at }) => created_at,
           stateOf: statusOf,
           isPending: (run) => statusOf(run) === 'pending',

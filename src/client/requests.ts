@@ -82,6 +82,7 @@ export function createRequestsClient({
               options.signal,
             );
           },
+          pending: () => list({ ...query, status: 'pending', limit: MOST_OF_PAGE }, options.signal),
           timeOf: ({ created_at }) => created_at,
           stateOf: ({ result }) => result,
           isPending: ({ result }) => result === 'pending',

@@ -20,20 +20,25 @@ export interface CliOptions {
   signals?: EventEmitter;
   onExit?: (code: number) => void;
   onStdout?: (text: string) => void;
+  /** Receives what is written to stdout as bytes. */
+  onBytes?: (bytes: Uint8Array) => void;
 }
 
 class TextSink extends EventEmitter {
   text = '';
   readonly isTTY: boolean;
-  readonly #tell: ((text: string) => void) | undefined;
-  constructor(isTTY: boolean, tell?: (text: string) => void) {
+  readonly #options: Pick<CliOptions, 'onStdout' | 'onBytes'>;
+  constructor(isTTY: boolean, options: Pick<CliOptions, 'onStdout' | 'onBytes'> = {}) {
     super();
     this.isTTY = isTTY;
-    this.#tell = tell;
+    this.#options = options;
   }
-  write(text: string): boolean {
+  write(content: string | Uint8Array): boolean {
+    const bytes = Buffer.from(content);
+    const text = bytes.toString();
     this.text += text;
-    this.#tell?.(text);
+    this.#options.onStdout?.(text);
+    this.#options.onBytes?.(bytes);
     return true;
   }
 }
@@ -41,7 +46,7 @@ class TextSink extends EventEmitter {
 /** Runs a command line in this process, on streams of its own. */
 export async function runCli(argv: string[], options: CliOptions = {}): Promise<CliRun> {
   const { tty = false } = options;
-  const stdout = new TextSink(tty, options.onStdout);
+  const stdout = new TextSink(tty, options);
   const stderr = new TextSink(tty);
   const stdin = Object.assign(Readable.from(options.stdin === undefined ? [] : [options.stdin]), {
     isTTY: tty,

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ClientError } from '../../src/client/http/client-error.ts';
 import { createClient } from '../../src/client/create-client.ts';
 import type { Client } from '../../src/client/create-client.ts';
+import { statusOf } from '../../src/client/deployment-runs.ts';
 import type { DeploymentRunView, RunWatchOptions } from '../../src/client/deployment-runs.ts';
 import { verifies } from '../requirements.ts';
 import { startFakeServer } from './fake-server.ts';
@@ -41,14 +42,17 @@ async function connect(handler: Handler) {
 function serve(looks: (DeploymentRunView[] | number)[]): Handler {
   let look = 0;
   return ({ query }) => {
-    // Whoever asks for one run alone asks for the newest, ahead of the look itself.
-    const isPeek = query.get('limit') === '1';
+    // Whoever asks for one run alone, or for those under way, asks ahead of the look itself.
+    const isNewest = query.get('limit') === '1';
+    const isPeek = isNewest || query.get('status') === 'pending';
     const runs = looks[Math.min(look, looks.length - 1)] ?? [];
     if (!isPeek) look++;
     if (typeof runs === 'number') return { status: runs, body: { error: 'not now' } };
     const from = query.get('created_at[gte]') ?? '';
     const found = runs.filter(({ created_at: at }) => at >= from).reverse();
-    return { body: { data: isPeek ? found.slice(0, 1) : found, next_page: null } };
+    const open = found.filter((run) => statusOf(run) === 'pending');
+    const data = isNewest ? found.slice(0, 1) : isPeek ? open : found;
+    return { body: { data, next_page: null } };
   };
 }
 
@@ -89,6 +93,12 @@ describe('a watch of runs', () => {
       'drun_0002 sess_2',
       'drun_0004 failed',
     ]);
+  });
+
+  it('tells of a run that was under way long before', async () => {
+    const looks = [PENDING, PENDING, {}].map((rest) => [runAt(-7_200, rest), runAt(0)]);
+    const { client } = await connect(serve(looks));
+    expect(await watched(client, 1)).toEqual(['drun_-7200 sess_-7200']);
   });
 
   it('begins at a time that is named, and with none at all when there are none', async () => {

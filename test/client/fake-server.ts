@@ -7,6 +7,8 @@ export interface Call {
   query: URLSearchParams;
   headers: IncomingMessage['headers'];
   body: any;
+  /** Body as it was sent. */
+  text: string;
 }
 
 export interface FakeServer {
@@ -37,6 +39,7 @@ export async function startFakeServer(handler: Handler): Promise<FakeServer> {
         query: url.searchParams,
         headers: req.headers,
         body: text === '' ? undefined : JSON.parse(text),
+        text,
       };
       calls.push(call);
       const answer = handler(call, res);

@@ -77,6 +77,7 @@ describe('requests that are watched', () => {
   it('come when they begin and once more when they end', async () => {
     const pages = [
       [recordAt(0)],
+      [],
       [recordAt(0)],
       [recordAt(60, 'pending'), recordAt(0)],
       [recordAt(90), recordAt(60)],
@@ -98,18 +99,56 @@ describe('requests that are watched', () => {
       ['m', '1000'],
       ['m', '1000'],
       ['m', '1000'],
+      ['m', '1000'],
     ]);
     // Ten seconds before the newest; while one goes on, not behind its begin.
     expect(asked.map((query) => query.get('from'))).toEqual([
+      null,
       null,
       new Date(START - 10_000).toISOString(),
       new Date(START - 10_000).toISOString(),
       new Date(START + 50_000).toISOString(),
     ]);
+    expect(asked.map((query) => query.get('status'))).toEqual([null, 'pending', null, null, null]);
+  });
+
+  it('come when they end though they began long before, also between the first looks', async () => {
+    const open = [recordAt(-900, 'pending'), recordAt(-3_600, 'pending')];
+    const pages = [
+      [recordAt(0)],
+      open,
+      [recordAt(0), recordAt(-900), recordAt(-2_000), recordAt(-3_600, 'pending')],
+      [recordAt(0), recordAt(-900), recordAt(-2_000), recordAt(-3_600)],
+    ];
+    const { client, sent } = connect(pages.map((data) => ({ data })));
+    const options = { intervalMs: 2_000, onTrouble: () => undefined };
+    const watched = client.requests.watch({}, options);
+    const told = [(await watched.next()).value, (await watched.next()).value];
+    expect(told).toEqual([recordAt(-900), recordAt(-3_600)]);
+    const from = new URLSearchParams(sent.at(-1)?.target.split('?')[1]).get('from');
+    expect(from).toBe(new Date(START - 3_600_000).toISOString());
+  });
+
+  it('come from the time that is named and no earlier, whatever the later looks are', async () => {
+    const pages = [[recordAt(5)], [recordAt(5), recordAt(3)]];
+    const { client, sent } = connect(pages.map((data) => ({ data })));
+    const from = new Date(START + 2_000).toISOString();
+    const options = { from, intervalMs: 2_000, onTrouble: () => undefined };
+    const watched = client.requests.watch({}, options);
+    expect((await watched.next()).value).toEqual(recordAt(5));
+    expect((await watched.next()).value).toEqual(recordAt(3));
+    const asked = sent.map(({ target }) => new URLSearchParams(target.split('?')[1]).get('from'));
+    expect(asked).toEqual([from, from]);
   });
 
   it('tell of a look that fails, and end with one that is refused', async () => {
-    const answers = [{ data: [] }, { data: [] }, ...Array(4).fill(failed(500)), failed(403)];
+    const answers = [
+      { data: [] },
+      { data: [] },
+      { data: [] },
+      ...Array(4).fill(failed(500)),
+      failed(403),
+    ];
     const { client } = connect(answers);
     const told: string[] = [];
     const onTrouble = ({ code }: Error & { code: string }): void => void told.push(code);

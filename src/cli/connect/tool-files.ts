@@ -28,6 +28,8 @@ interface Written {
   readonly backup: string | null;
   /** SHA-256 of what was written. */
   readonly written: string;
+  /** Present where somebody else changed the file between two writes; the copy knows nothing of that. */
+  readonly wasChanged?: true;
 }
 
 /** Finds the path of a file that a tool reads. Throws `no_home` (exit 1) for a user without a home. */
@@ -61,7 +63,9 @@ export async function writeToolFiles(
   const before = (await readRecord(tool, place)) ?? [];
   const record: Written[] = [];
   for (const change of changes) record.push(await recordOf(change, before));
-  await writePrivateFile(recordPath(tool, place), `${JSON.stringify(record)}\n`);
+  const others = before.filter(({ file }) => !record.some((one) => one.file === file));
+  const all = JSON.stringify([...record, ...others]);
+  await writePrivateFile(recordPath(tool, place), `${all}\n`);
   for (const { file, text, mode } of changes) await replaceFile(file, text, mode);
   return record.map(({ file, backup }) => ({ file, backup }));
 }
@@ -85,24 +89,25 @@ async function prepareChange(content: ToolFile, place: Place): Promise<Change> {
   return { file, old, mode, text: mergeContent(content, old?.toString('utf8')) };
 }
 
+/** The copy of the first time is the one to go back to, however often the file is written again. */
 async function recordOf({ file, old, text }: Change, before: readonly Written[]): Promise<Written> {
   const last = before.find((one) => one.file === file);
-  // Written again without a change in between: the copy of the first time is the one to go back to.
-  const isOurs = old !== undefined && last?.written === hashOf(old);
-  const backup = isOurs ? last.backup : await keepCopy(file, old);
-  return { file, backup, written: hashOf(text) };
+  const written = hashOf(text);
+  if (last === undefined) return { file, backup: await keepCopy(file, old), written };
+  const isOurs = old !== undefined && last.written === hashOf(old);
+  return { ...last, written, ...(!isOurs && { wasChanged: true }) };
 }
 
-/** The files that {@link takeBack} restores, and whether each was changed since it was written. */
+/** The files that {@link takeBack} restores, and whether somebody else changed each since it was first written. */
 export async function findWritten(
   tool: string,
   place: Place,
 ): Promise<{ file: string; isChanged: boolean }[]> {
   const record = await needRecord(tool, place);
   return Promise.all(
-    record.map(async ({ file, written }) => {
+    record.map(async ({ file, written, wasChanged = false }) => {
       const text = await readIfThere(file);
-      return { file, isChanged: text === undefined || hashOf(text) !== written };
+      return { file, isChanged: wasChanged || text === undefined || hashOf(text) !== written };
     }),
   );
 }

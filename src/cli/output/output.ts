@@ -4,7 +4,7 @@ import type { Style } from './style.ts';
 
 /** Destination of text: a process stream, or a buffer in tests. */
 export interface Sink {
-  write(text: string): boolean;
+  write(text: string | Uint8Array): boolean;
   once(event: 'drain' | 'close' | 'error', listener: () => void): unknown;
   readonly isTTY?: boolean | undefined;
 }
@@ -18,6 +18,8 @@ export interface OutputOptions {
   /** Styles of stdout and of stderr. */
   style: Style;
   errorStyle: Style;
+  /** Called when the result begins to come in pieces. */
+  onEvents(): void;
 }
 
 /** A result that comes in pieces: text as it is, or NDJSON with a first and a last line of our own. */
@@ -78,8 +80,9 @@ export function createOutput(options: OutputOptions): Output {
       warnings.push(text);
       if (format === 'text') tell(`${errorStyle.yellow('warning')}: ${indented(text)}`);
     },
-    async result({ data, text, failure, verbatim }, schema) {
+    async result({ data, text, failure, verbatim, bytes }, schema) {
       if (format === 'json') return document(schema, data, failure);
+      if (bytes !== undefined && stdout.isTTY !== true) return write(stdout, bytes);
       const body = typeof text === 'function' ? await text(options.style) : text;
       const isExact = verbatim === true && stdout.isTTY !== true;
       const shown = body ?? printableJson(JSON.stringify(data, null, 2));
@@ -91,6 +94,7 @@ export function createOutput(options: OutputOptions): Output {
       tellFailure(failure);
     },
     async events() {
+      options.onEvents();
       return format === 'json' ? createNdjson(stdout) : createTextWriter(stdout, tellFailure);
     },
   };
@@ -134,8 +138,8 @@ function toErrorMember(failure: Failure | undefined) {
 }
 
 /** Waits while the reader is slower than we are, so that nothing piles up in memory. */
-async function write(sink: Sink, text: string): Promise<void> {
-  if (text === '' || sink.write(text)) return;
+async function write(sink: Sink, text: string | Uint8Array): Promise<void> {
+  if (text.length === 0 || sink.write(text)) return;
   await new Promise<void>((resolve) => {
     sink.once('drain', resolve);
     sink.once('close', resolve);

@@ -107,7 +107,7 @@ function slugTaken({ object, slug, holder }: TakenSlug, options: PlanOptions): C
     hint:
       isOurs && !isDeclared
         ? `it is of this namespace and no longer declared; if it was renamed, add \`${entry}\``
-        : 'give one of the two another slug',
+        : 'give one of the two another slug; two that change places need a third one in between',
     exit: 'conflict',
   });
 }

@@ -37,6 +37,8 @@ export interface HttpCall {
   query?: Record<string, string | number | readonly string[] | undefined> | undefined;
   /** JSON body. */
   body?: unknown;
+  /** JSON text in place of `body`, sent as it is. */
+  bodyText?: string | undefined;
   /** Form in place of `body`; not repeated. */
   form?: FormData | undefined;
   /** Headers beside those of every call. */
@@ -55,6 +57,8 @@ export interface HttpAnswer<T> {
 export interface Http {
   /** The body as text. Idempotent calls are repeated by the rules of {@link retryDelay}. */
   text(call: HttpCall): Promise<HttpAnswer<string>>;
+  /** The body as it is; otherwise as `text`. */
+  bytes(call: HttpCall): Promise<HttpAnswer<Uint8Array>>;
   /** The parsed body. Throws `invalid_response` when it is not what `guard` expects. */
   json<T>(call: HttpCall, guard: Guard<T>): Promise<HttpAnswer<T>>;
   /** The body as a stream of bytes; sent once. */
@@ -68,10 +72,10 @@ export function createHttp(options: HttpOptions): Http {
   const random = options.random ?? Math.random;
   const send = createSender(options);
 
-  async function text(call: HttpCall): Promise<HttpAnswer<string>> {
+  async function whole<T>(call: HttpCall, read: Attempt<T>['read']): Promise<HttpAnswer<T>> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await send(call, { attempt, read: (response) => response.text() });
+        return await send(call, { attempt, read });
       } catch (thrown) {
         if (!(thrown instanceof ClientError)) throw thrown;
         const pause = retryDelay(thrown, { method: call.method, policy, random });
@@ -82,8 +86,11 @@ export function createHttp(options: HttpOptions): Http {
     }
   }
 
+  const text = (call: HttpCall) => whole(call, (reply) => reply.text());
+
   return {
     text,
+    bytes: (call) => whole(call, readBytes),
     async json(call, guard) {
       const answer = await text(call);
       return { ...answer, body: parseJson(answer, guard) };
@@ -98,6 +105,12 @@ export function createHttp(options: HttpOptions): Http {
         },
       }),
   };
+}
+
+async function readBytes({ body }: Reply): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body ?? []) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 function lostCall(
@@ -129,15 +142,16 @@ function createSender(options: HttpOptions): Send {
       call.signal,
     );
     let outcome = 'no answer';
+    const { body, bodyText = body === undefined ? undefined : JSON.stringify(body) } = call;
     try {
       const response = await exchange(options, call, {
         method: call.method,
         headers: {
           ...headers,
-          ...(call.body !== undefined && { 'content-type': 'application/json' }),
+          ...(bodyText !== undefined && { 'content-type': 'application/json' }),
           ...call.headers,
         },
-        body: call.body === undefined ? undefined : JSON.stringify(call.body),
+        body: bodyText,
         signal: deadline.signal,
       });
       outcome = String(response.status);

@@ -18,6 +18,8 @@ export interface WatchOptions {
 export interface Watched<T> {
   /** Those since a time; `newest`: the first alone will do. */
   list(since: string | undefined, newest: boolean): AsyncIterable<T>;
+  /** Those that are not decided, whenever they appeared. Absent where nothing ever changes. */
+  pending?(): AsyncIterable<T>;
   /** Instant at which it appeared, RFC 3339. */
   timeOf(item: T): string;
   stateOf(item: T): string;
@@ -33,28 +35,33 @@ export async function* watchList<T extends { id: string }>(
 ): AsyncGenerator<T, never, undefined> {
   const { list, stateOf, timeOf } = watched;
   const seen = new Map<string, T>();
-  /** Items that are new since the look before. */
-  const look = async (since: string | undefined): Promise<T[]> => {
+  /** Items that are new since the look before, or changed. */
+  const look = async (since: string | undefined): Promise<{ item: T; before: T | undefined }[]> => {
     const items = await collect(list(since, false));
-    const news = items.filter((item) => {
+    const news = items.flatMap((item) => {
       const before = seen.get(item.id);
       seen.set(item.id, item);
-      return !before || stateOf(before) !== stateOf(item);
+      return before && stateOf(before) === stateOf(item) ? [] : [{ item, before }];
     });
     return news.reverse();
   };
   let since = from;
-  // The first look without a time only finds out what is there already.
+  // The first look without a time only finds out what is there already, and what is still under way.
   let isFirst = from === undefined;
   for (;;) {
     try {
-      if (isFirst) since = horizonOf(await collect(list(undefined, true), 1), watched);
-      const news = await look(since);
-      if (!isFirst) yield* news;
+      if (isFirst) {
+        const newest = await collect(list(undefined, true), 1);
+        const pending = watched.pending ? await collect(watched.pending()) : [];
+        for (const item of pending) seen.set(item.id, item);
+        since = horizonOf([...newest, ...pending], watched);
+      }
+      for (const { item, before } of await look(since)) if (!isFirst || before) yield item;
       isFirst = false;
-      since = horizonOf([...seen.values()], watched) ?? since;
+      const horizon = horizonOf([...seen.values()], watched) ?? since;
+      since = from !== undefined && isBefore(horizon, from) ? from : horizon;
       for (const [id, item] of seen)
-        if (since !== undefined && timeOf(item) < since) seen.delete(id);
+        if (since !== undefined && isBefore(timeOf(item), since)) seen.delete(id);
     } catch (thrown) {
       if (!(thrown instanceof ClientError) || !canGoOn(thrown)) throw thrown;
       onTrouble(thrown);
@@ -63,10 +70,18 @@ export async function* watchList<T extends { id: string }>(
   }
 }
 
+function isBefore(time: string | undefined, other: string): boolean {
+  return time === undefined || Date.parse(time) < Date.parse(other);
+}
+
 /** Finds the instant from which the next look asks: a bit before the newest, or since a pending one. */
 function horizonOf<T>(
   items: readonly T[],
-  { timeOf: instantOf, isPending, disorderMs }: Omit<Watched<T>, 'list' | 'stateOf'>,
+  {
+    timeOf: instantOf,
+    isPending,
+    disorderMs,
+  }: Pick<Watched<T>, 'timeOf' | 'isPending' | 'disorderMs'>,
 ): string | undefined {
   if (items.length === 0) return undefined;
   const timeOf = (item: T) => Date.parse(instantOf(item));

@@ -1,10 +1,15 @@
-import { type DesiredObject, ownedIdentity } from '../objects/desired.ts';
+import { type DesiredObject, type DesiredState, ownedIdentity } from '../objects/desired.ts';
 import { kindOf, type KindName } from '../objects/kinds.ts';
+import { dependenciesOf } from '../objects/object-refs.ts';
 import { isRecord } from '../objects/record.ts';
 import { ObjectRef } from '../objects/references.ts';
 
+/** Name that an organization is about to get; what belongs to it is declared under that one already. */
+const MOVES_TO: unique symbol = Symbol('moves to');
+
 /** An object as the API shows it. */
 export interface View extends Readonly<Record<string, unknown>> {
+  readonly [MOVES_TO]?: string;
   readonly id: string;
   readonly version: number;
   /** RFC 3339. */
@@ -33,9 +38,25 @@ export function findActual(kind: KindName, identity: string, actual: ActualState
 
 function identitiesOf(kind: KindName, view: View, actual: ActualState): Set<string> {
   const names = new Set([identityOf(kind, view, actual)]);
-  const id = kindOf(kind).isOwned ? organizationOf(view, actual)?.id : undefined;
-  if (id !== undefined) names.add(`${id}/${String(view['name'])}`);
+  const owner = kindOf(kind).isOwned ? organizationOf(view, actual) : undefined;
+  for (const one of [owner?.id, owner?.[MOVES_TO]])
+    if (one !== undefined) names.add(ownedIdentity(one, String(view['name'])));
   return names;
+}
+
+/** Organizations with the names that the files give to some of them. */
+export function withMoves(
+  organizations: readonly View[],
+  { objects, moved = [] }: Pick<DesiredState, 'objects'> & Partial<Pick<DesiredState, 'moved'>>,
+): View[] {
+  const declared = objects.filter(({ kind }) => kind === 'organization');
+  return organizations.map((view) => {
+    const { id, name } = view;
+    const to =
+      declared.find((one) => one.id === id)?.name ??
+      moved.find(({ kind, from }) => kind === 'organization' && from === name)?.to;
+    return to === undefined || to === name ? view : { ...view, [MOVES_TO]: to };
+  });
 }
 
 /** The objects that a declaration means: the one that it pins by id, else those of its name. */
@@ -79,10 +100,20 @@ function toNamed(kind: KindName, actual: ActualState): Named {
   return named;
 }
 
+/** Keys of what an object refers to by its name. */
+export function namedBy(kind: KindName, view: View, actual: ActualState): string[] {
+  return dependenciesOf({
+    kind,
+    body: { ...view, organization: organizationOf(view, actual)?.['name'] },
+  });
+}
+
 /** The id of the organization that is declared; undefined when there is none yet. */
 export function organizationId(declared: unknown, actual: ActualState): string | undefined {
   const name = declared instanceof ObjectRef ? declared.name : declared;
-  return actual.organization.find((one) => one.id === name || one['name'] === name)?.id;
+  return actual.organization.find(
+    (one) => one.id === name || one['name'] === name || one[MOVES_TO] === name,
+  )?.id;
 }
 
 /** Views name the organization by id, by name, or as an object with both. */

@@ -7,6 +7,7 @@ import type { PlanAction } from '../plan/plan-action.ts';
 import { isIssued } from '../plan/plan-object.ts';
 import { staleness } from '../plan/stale.ts';
 import { StalePlanError } from '../plan/stale-plan-error.ts';
+import { Renames } from './renames.ts';
 import { type Made, yieldTwins } from '../actual/twins.ts';
 import { WriteOrder } from '../plan/write-order.ts';
 
@@ -24,6 +25,7 @@ export class ApplyRun {
   readonly #options: ApplyOptions;
   readonly #declared: ReadonlyMap<string, DesiredObject>;
   readonly #writer: ObjectWriter;
+  readonly #renames: Renames;
   /** Objects that are not as declared: failed, blocked or not run. */
   readonly #unready = new Set<string>();
   readonly #made: Made[] = [];
@@ -33,6 +35,7 @@ export class ApplyRun {
   constructor(options: ApplyOptions, actual: ActualState) {
     this.#options = options;
     this.#writer = new ObjectWriter(options, actual);
+    this.#renames = new Renames(options.plan.actions, actual);
     this.#declared = new Map(
       options.desired.objects.map((object) => [objectKey(object.kind, object.identity), object]),
     );
@@ -74,7 +77,10 @@ export class ApplyRun {
   /** Begins what waits for nothing, in the order of the plan, as long as there is room. */
   async #writeAll(actions: readonly PlanAction[]): Promise<void> {
     const { parallelism = 1, isStrict = false } = this.#options;
-    const needsOf = (planned: PlanAction) => this.#needs(planned);
+    const needsOf = (planned: PlanAction) => [
+      ...this.#needs(planned),
+      ...this.#renames.aheadOf(planned),
+    ];
     const order = new WriteOrder(actions, { keyOf, needsOf, isStrict });
     const running = new Set<Promise<void>>();
     for (;;) {
@@ -115,11 +121,13 @@ export class ApplyRun {
     else await this.#write(planned, undefined);
   }
 
-  async #write(planned: PlanAction, object: DesiredObject | undefined): Promise<void> {
+  async #write(action: PlanAction, object: DesiredObject | undefined): Promise<void> {
+    const planned = this.#writer.asOfNow(action);
     try {
       const view = object
         ? await this.#writer.write(planned, object)
         : await this.#writer.remove(planned);
+      await this.#writer.follow(this.#renames.followersOf(keyOf(planned)));
       if (object && view && planned.action === 'create') await this.#noteMade(object, view);
       this.#noteIssued(planned, object, view);
       this.#end('applied', { ...planned, id: view?.id ?? planned.id });

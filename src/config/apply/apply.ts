@@ -1,5 +1,5 @@
 import type { ApplyOptions, ApplyReport } from './apply-options.ts';
-import { type ActualState, createFinder, type View } from '../actual/actual.ts';
+import { type ActualState, createFinder, type View, withMoves } from '../actual/actual.ts';
 import { ApplyRun } from './apply-run.ts';
 import type { DesiredState } from '../objects/desired.ts';
 import { keepInventory } from './keep-inventory.ts';
@@ -12,7 +12,7 @@ import { StalePlanError } from '../plan/stale-plan-error.ts';
 /** Reads the objects that a desired state may touch or refer to. */
 export async function readActual(
   client: ResourceClient,
-  desired: Pick<DesiredState, 'managed' | 'objects'>,
+  desired: Pick<DesiredState, 'managed' | 'objects'> & Partial<Pick<DesiredState, 'moved'>>,
 ): Promise<ActualState> {
   const read = kindsToRead(desired);
   const entries = await Promise.all(
@@ -21,7 +21,8 @@ export async function readActual(
       read.has(kind) ? await client.list(kind) : [],
     ]),
   );
-  return Object.fromEntries(entries) as Record<KindName, View[]>;
+  const actual = Object.fromEntries(entries) as Record<KindName, View[]>;
+  return { ...actual, organization: withMoves(actual.organization, desired) };
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   withBinding,
 } from '../plan/rebind.ts';
 import { isRecord } from '../objects/record.ts';
+import type { Follower } from './renames.ts';
 import { ObjectRef, SecretRef } from '../objects/references.ts';
 import { triesAgain } from '../actual/try-again.ts';
 
@@ -43,6 +44,8 @@ export interface WriterOptions extends Pick<
 export class ObjectWriter {
   readonly #options: WriterOptions;
   readonly #known: KnownObjects;
+  /** Versions that renames of this apply gave to what refers to the renamed, by id. */
+  readonly #followed = new Map<string, number>();
 
   constructor(options: WriterOptions, actual: ActualState) {
     this.#options = options;
@@ -63,6 +66,28 @@ export class ObjectWriter {
     this.#known.put(object.kind, view);
     if (this.#options.client.isOwn !== true) this.#refuseDropped(object, view);
     return view;
+  }
+
+  /** The action for the version that the object has by now because of this apply itself. */
+  asOfNow(planned: PlanAction): PlanAction {
+    const version = this.#followed.get(planned.id ?? '');
+    return version === undefined ? planned : { ...planned, version };
+  }
+
+  /**
+   * Reads what a rename has changed along with the renamed. Anything else that changed keeps its
+   * version here, so that its own update finds it.
+   */
+  async follow(followers: readonly Follower[]): Promise<void> {
+    for (const kind of new Set(followers.map((one) => one.kind))) {
+      const ids = new Set(followers.flatMap((one) => (one.kind === kind ? one.view.id : [])));
+      const views = await this.#options.client.list(kind).catch(() => []);
+      for (const view of views.filter(({ id }) => ids.has(id))) {
+        if (view.version - 1 !== this.#known.get(kind, view.id)?.version) continue;
+        this.#known.put(kind, view);
+        this.#followed.set(view.id, view.version);
+      }
+    }
   }
 
   async remove({ kind, action, id, version }: PlanAction): Promise<View | undefined> {

@@ -27,7 +27,7 @@ export function objectKey(kind: KindName, identity: string): string {
 }
 
 /** The {@link objectKey}s of what must be as declared before the object itself can be written. */
-export function dependenciesOf({ kind, body }: DesiredObject): string[] {
+export function dependenciesOf({ kind, body }: Pick<DesiredObject, 'kind' | 'body'>): string[] {
   const { organization } = body;
   const references = objectRefs(body).map((ref) => {
     const target = ref.kind as KindName;

@@ -249,21 +249,48 @@ function takenSlug(object: DesiredObject, state: OnlineState): Diagnostic[] {
   );
 }
 
-function slugHolder(
-  object: DesiredObject,
-  { desired, actual }: Omit<OnlineState, 'plan'>,
-): TakenSlug[] {
+function slugHolder(object: DesiredObject, state: Omit<OnlineState, 'plan'>): TakenSlug[] {
   const { slug } = object.body;
   if (typeof slug !== 'string') return [];
+  const holder = holderOf(object, state);
+  return holder === undefined || isFreed(object, holder, state) ? [] : [{ object, slug, holder }];
+}
+
+/** Another object that has the slug so far which this one is to have. */
+function holderOf(object: DesiredObject, state: Omit<OnlineState, 'plan'>): View | undefined {
+  const { slug, organization } = object.body;
+  const { actual } = state;
+  const own = new Set(viewsOf(object, state).map(({ id }) => id));
+  const owner = organizationId(organization, actual);
+  return actual[object.kind].find(
+    (view) => view['slug'] === slug && view['organization'] === owner && !own.has(view.id),
+  );
+}
+
+/** Views that a declaration means, by the name that they have or had. */
+function viewsOf(object: DesiredObject, { desired, actual }: Omit<OnlineState, 'plan'>): View[] {
   const { kind, identity } = object;
   const former = desired.moved.find((one) => one.kind === kind && one.to === identity)?.from;
   const moved = former === undefined ? [] : findActual(kind, former, actual);
-  const own = new Set([...findDeclared(object, actual), ...moved].map(({ id }) => id));
-  const owner = organizationId(object.body['organization'], actual);
-  const taken = actual[object.kind].find(
-    (view) => view['slug'] === slug && view['organization'] === owner && !own.has(view.id),
-  );
-  return taken ? [{ object, slug, holder: taken }] : [];
+  return [...findDeclared(object, actual), ...moved];
+}
+
+/** True where the files give the holder of a slug another one, for which nothing waits in a circle. */
+function isFreed(object: DesiredObject, first: View, state: Omit<OnlineState, 'plan'>): boolean {
+  const waiting = new Set([object]);
+  let holder: View | undefined = first;
+  while (holder !== undefined) {
+    const { id, slug } = holder;
+    const next = state.desired.objects.find(
+      (one) => one.kind === object.kind && viewsOf(one, state).some((view) => view.id === id),
+    );
+    const given = next?.body['slug'];
+    if (next === undefined || typeof given !== 'string' || given === slug || waiting.has(next))
+      return false;
+    waiting.add(next);
+    holder = holderOf(next, state);
+  }
+  return true;
 }
 
 function fault(

@@ -7,8 +7,9 @@ import type { ResourceDefinition } from './define-resource.ts';
 /** Users of a resource that a message names. */
 const MAX_NAMED = 10;
 
-interface Resources {
+export interface Resources {
   definitions: readonly ResourceDefinition[];
+  definitionOf(kind: string): ResourceDefinition;
   /** Those of the platform. */
   referrers: Referrers;
   list(definition: ResourceDefinition, query: ListQuery): Promise<Stored[]>;
@@ -22,18 +23,27 @@ interface Resources {
 export async function refuseInUse(
   resources: Resources,
   stored: Stored,
-  { named, what }: { named: readonly string[]; what: string },
+  named: readonly string[],
 ): Promise<void> {
-  const { kind, spec } = stored;
   const users = await usersOf(resources, stored, named);
-  if (users.length === 0) return;
-  const shown = users.slice(0, MAX_NAMED).map((user) => `${user.kind} ${user.spec.name}`);
-  if (users.length > MAX_NAMED) shown.push(`${users.length - MAX_NAMED} more`);
-  const message = `${kind} \`${spec.name}\` cannot be ${what}: it is used by ${shown.join(', ')}`;
-  throw new GatewayError('conflict', { message, type: 'in_use', retry: false });
+  if (users.length > 0) throw inUse(stored, users, { what: 'deleted' });
 }
 
-async function usersOf(
+/** Refusal of what users of a resource stand in the way of, with the first of them. */
+export function inUse(
+  { kind, spec }: Stored,
+  users: readonly Stored[],
+  { what, hint }: { what: string; hint?: string },
+): GatewayError {
+  const shown = users.slice(0, MAX_NAMED).map((user) => `${user.kind} ${user.spec.name}`);
+  if (users.length > MAX_NAMED) shown.push(`${users.length - MAX_NAMED} more`);
+  const reason = `${kind} \`${spec.name}\` cannot be ${what}: it is used by ${shown.join(', ')}`;
+  const message = hint === undefined ? reason : `${reason}; ${hint}`;
+  return new GatewayError('conflict', { message, type: 'in_use', retry: false });
+}
+
+/** Resources that refer to one by any of the names it is `named` by. */
+export async function usersOf(
   resources: Resources,
   { kind, organization }: Stored,
   named: readonly string[],

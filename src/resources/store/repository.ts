@@ -17,6 +17,7 @@ import { withoutAliases } from '../fields/parse-body.ts';
 import { checkReferences, seeReference } from './references.ts';
 import type { Holds, ReferenceDeps } from './references.ts';
 import { refuseInUse } from './refuse-in-use.ts';
+import { renameReferrers } from './rename-referrers.ts';
 import { ResourceRows, untilWon } from './resource-rows.ts';
 import type { Row } from './resource-rows.ts';
 import { sameJson } from '../fields/same-json.ts';
@@ -227,7 +228,7 @@ export class Repository implements ResourceAccess {
       const epoch = await this.rows.epoch();
       const { stored, version } = await this.rows.mustLoad(target);
       const named = isNamed(definition) ? [stored.spec.name, stored.id] : [stored.id];
-      await refuseInUse(this, stored, { named, what: 'deleted' });
+      await refuseInUse(this, stored, named);
       const lookup = this.lookup(stored, new Map());
       const ops: Op[] = [
         { type: 'delete', key: resourceKey(stored.kind, stored.id), ifVersion: version },
@@ -306,10 +307,15 @@ export class Repository implements ResourceAccess {
     ];
     ops.push(...((await also?.(next, ops)) ?? []));
     const moved = changedUnique(definition, before, next);
+    const isRenamed = moved.includes('name');
+    const renamed = isRenamed
+      ? await renameReferrers(this, this.rows, { before, next, by })
+      : undefined;
     // Nothing may come to refer to the former name meanwhile, as with a removal.
-    const heldEpoch = moved.includes('name') ? epoch : undefined;
+    const heldEpoch = isRenamed ? epoch : undefined;
     const note = toAuditNote(definition, { before, next, action, by });
-    const conflict = await this.rows.commit(ops, { note, heldEpoch });
+    const all = [...ops, ...(renamed?.ops ?? [])];
+    const conflict = await this.rows.commit(all, { note, further: renamed?.notes, heldEpoch });
     if (!conflict) return next;
     if (moved.length > 0) await this.rows.refuseTaken(definition, next, conflict);
     return undefined;
@@ -328,10 +334,7 @@ export class Repository implements ResourceAccess {
     this.secrets.put(definition, draft, secrets);
     const settled = await this.settle({ definition, next: draft, body: patch, holds }, stored);
     const { next } = settled;
-    if (sameJson(next, stored)) return undefined;
-    if (isNamed(definition) && next.spec.name !== stored.spec.name)
-      await refuseInUse(this, stored, { named: [stored.spec.name], what: 'renamed' });
-    return settled;
+    return sameJson(next, stored) ? undefined : settled;
   }
 
   private async settle(

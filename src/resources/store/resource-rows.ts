@@ -32,6 +32,14 @@ export interface Row {
   version: Version;
 }
 
+/** What goes along with a commit. */
+interface Noted {
+  note: AuditNote;
+  /** Notes of what else the commit changes. */
+  further?: readonly AuditNote[] | undefined;
+  heldEpoch?: Version | undefined;
+}
+
 /** Resources as rows of the store: found by id or name, listed, written together with the epoch. */
 export class ResourceRows {
   private readonly store: Store;
@@ -156,12 +164,9 @@ export class ResourceRows {
     return (await this.store.get(EPOCH_KEY))?.version;
   }
 
-  /** The key in whose way another writer came, or undefined when all is written, the note with it. */
-  commit(
-    ops: readonly Op[],
-    { note, heldEpoch }: { note: AuditNote; heldEpoch?: Version | undefined },
-  ): Promise<Key | undefined> {
-    const commit = (all: readonly Op[]) => this.audit.commit(all, note);
+  /** The key in whose way another writer came, or undefined when all is written, the notes with it. */
+  commit(ops: readonly Op[], { note, further, heldEpoch }: Noted): Promise<Key | undefined> {
+    const commit = (all: readonly Op[]) => this.audit.commit(all, note, further);
     return this.log.commit(ops, { heldEpoch, commit });
   }
 

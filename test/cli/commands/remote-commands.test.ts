@@ -458,6 +458,7 @@ describe('records', () => {
     const failed = { ...RECORD, id: 'req_3', status: 503, result: 'error' };
     const looks: object[][] = [
       [RECORD],
+      [],
       [RECORD],
       [open, RECORD],
       [failed, { ...open, status: 200, result: 'ok', total_ms: 3 }, RECORD],
@@ -481,6 +482,15 @@ describe('records', () => {
       .map((line) => JSON.parse(line));
     expect(lines.flatMap(({ event }) => event?.id ?? [])).toEqual(['req_2', 'req_3']);
     for (const { query } of followed.calls) expect(query.get('model')).toBe('acme/fast');
+  });
+
+  it('logs follow no status that the gateway does not know', async () => {
+    const handler: Handler = ({ query }) =>
+      query.get('status') === 'bogus'
+        ? { status: 400, body: { error: 'status: no bogus' } }
+        : { body: { data: [], next_page: null } };
+    const refused = await run(handler, ['logs', '--follow', '--status', 'bogus']);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('no bogus')]);
   });
 
   it('usage groups as asked', async () => {
@@ -528,7 +538,7 @@ describe('api', () => {
         '-d',
         '{"n":1.0}',
       ]);
-      expect(called.stdout).toBe('{"b":1,"a":2}\n');
+      expect(called.stdout).toBe('{"b":1,"a":2}');
       expect(called.calls[0]).toMatchObject({ method: 'POST', url: '/v1/x?y=1', body: { n: 1 } });
       expect(called.calls[0]?.headers.authorization).toBe('Bearer sk-test-0000000000000123');
       for (const argv of [
@@ -544,6 +554,34 @@ describe('api', () => {
       );
     },
   );
+
+  it('changes no byte of what it sends and gets', async () => {
+    const sent: string[] = [];
+    const got: Uint8Array[] = [];
+    const image = Uint8Array.of(0x89, 0x50, 0xff, 0x00, 0xfe, 0x0a, 0x1b);
+    const handler: Handler = ({ text }, response) => {
+      sent.push(text);
+      response.writeHead(200, { 'content-type': 'image/png' }).end(image);
+      return undefined;
+    };
+    const data = '{ "n": 1.0, "id": 12345678901234567890 }\n';
+    const onBytes = (bytes: Uint8Array): void => void got.push(bytes);
+    const called = await run(handler, ['api', 'POST', '/x', '-d', data], { onBytes });
+    expect(called.code).toBe(0);
+    expect(called.calls[0]?.headers['content-type']).toBe('application/json');
+    expect(sent).toEqual([data]);
+    expect(Buffer.concat(got)).toEqual(Buffer.from(image));
+  });
+
+  it('shows a terminal nothing that acts on it', async () => {
+    const handler: Handler = (_call, response) => {
+      response.writeHead(200).end('a\u001b[2Jb');
+      return undefined;
+    };
+    const shown = await run(handler, ['api', 'GET', '/x'], { tty: true });
+    expect(shown.stdout).not.toContain('\u001b[2J');
+    expect(shown.stdout).toMatch(/^a.*b\n$/);
+  });
 
   it('takes the body from a file or stdin', async () => {
     const cwd = await emptyDirectory();

@@ -234,6 +234,20 @@ describe('--write and --undo', () => {
     expect((await connect('aider', '--undo', '--yes')).code).toBe(0);
   });
 
+  it('goes back to what was there first, also where the file was changed between two writes', async () => {
+    const path = join(home, '.aider.conf.yml');
+    await writeFile(path, 'model: mine\n');
+    await connect('aider', '--write');
+    await writeFile(path, `${await readFile(path, 'utf8')}dark-mode: true\n`);
+    await connect('aider', '--write');
+    await connect('aider', '--write');
+    const refused = await connect('aider', '--undo');
+    expect([refused.code, refused.stderr]).toEqual([64, expect.stringContaining('--yes')]);
+    expect((await connect('aider', '--undo', '--yes')).code).toBe(0);
+    expect(await readFile(path, 'utf8')).toBe('model: mine\n');
+    expect((await readdir(home)).filter((one) => one.includes('before-gateway'))).toEqual([]);
+  });
+
   it('leaves a file alone that it cannot merge into', async () => {
     const path = join(home, '.config/zed/settings.json');
     await mkdir(dirname(path), { recursive: true });

@@ -22,6 +22,7 @@ function capture(format: 'text' | 'json', more = {}) {
     format,
     quiet: false,
     debug: false,
+    onEvents: () => undefined,
   };
   return { written, output: createOutput({ ...options, style, errorStyle: style, ...more }) };
 }

@@ -28,6 +28,7 @@ async function show(
     debug: false,
     style,
     errorStyle: style,
+    onEvents: () => undefined,
   });
   async function* events(): AsyncGenerator<string, ShownEnd, undefined> {
     yield 'one';

@@ -70,3 +70,48 @@ moved: [{ kind: organization, from: first, to: second }]`;
     expect(report.failed).toEqual([]);
   });
 });
+
+describe('an organization that gets another name', () => {
+  const before = `
+organizations: [{ name: first, display_name: First }]
+agents: [{ name: bot, organization: first, model: a/b }]
+keys: [{ name: k, organization: first }, { name: old, organization: first }]
+budgets: [{ name: team, organization: first, amount: "5", per: day, match: { keys: [k] } }]`;
+  const after = (organization: string, moved: string) => `
+organizations: [${organization}]
+agents: [{ name: bot, organization: second, model: a/c }]
+keys: [{ name: k, organization: second }, { name: new, organization: second }]
+budgets: [{ name: team, organization: second, amount: "5", per: day, match: { keys: [k] } }]
+moved: [${moved}{ kind: key, organization: second, from: old, to: new }]`;
+  const move = '{ kind: organization, from: first, to: second }, ';
+
+  it.each([
+    ['by an entry of moved', () => after('{ name: second, display_name: First }', move)],
+    ['by its id', (id: string) => after(`{ name: second, display_name: First, id: ${id} }`, '')],
+  ])('keeps all that belongs to it: %s', async (_how, textFor) => {
+    const gateway = await declaredOnGateway();
+    await gateway.applied(before);
+    const [first] = (await gateway.client.list('organization')).slice(-1);
+    const text = textFor(first!.id);
+    const compared = await gateway.compared(text);
+    expect(plan({ ...compared, mode: 'prune' }).summary).toMatchObject({ create: 0, remove: 0 });
+    const { plan: made, report } = await gateway.applied(text);
+    expect(made.prunable).toEqual([]);
+    expect(names(made.actions.filter(({ action }) => action === 'update'))).toEqual([
+      'organization second',
+      'key second/new',
+      'agent second/bot',
+    ]);
+    expect([report.failed, report.blocked]).toEqual([[], []]);
+    expect((await gateway.applied(text)).plan.summary).toMatchObject({ total: 0, none: 5 });
+  });
+
+  it('keeps it at start', async () => {
+    const gateway = await declaredOnGateway();
+    await gateway.started(before);
+    const { plan: made, diagnostics } = await gateway.started(
+      after('{ name: second, display_name: First }', move),
+    );
+    expect([diagnostics, made?.summary]).toMatchObject([[], { create: 0, update: 3, remove: 0 }]);
+  });
+});

@@ -89,13 +89,18 @@ async function followRequests({ flags, context }: InputOf<'logs'>): Promise<Comm
   const { from, to } = readRange(flags, clock.now());
   if (to !== undefined) throw usageError('--follow cannot be combined with --to');
   const client = await context.connect();
-  const records = client.requests.watch(await filters(client, flags, signal), {
+  const { status } = flags;
+  const query = await filters(client, flags, signal);
+  // A watch looks at requests of every status; the server says whether there is one of this name.
+  if (status !== undefined)
+    await collect(client.requests.list({ ...query, status, limit: 1 }, signal), 1);
+  const records = client.requests.watch(query, {
     from,
     intervalMs: FOLLOW_MS,
     onTrouble: (error) => output.note(`${error.message}; retrying`),
     signal,
   });
-  return showEvents(ended(records, flags.status), {
+  return showEvents(ended(records, status), {
     output,
     textOf: (record) => `${renderLine(record, COLUMNS)}\n`,
     isAwaited: false,

@@ -12,21 +12,24 @@ export const run: RunOf<'api'> = async (input) => {
   const path = args.path;
   if (!path.startsWith('/'))
     throw usageError('the path must begin with /', `gateway api ${method} /${path}`);
-  const body = await bodyOf(input);
+  const bodyText = await bodyOf(input);
   const client = await context.connect({ keyRequired: false });
-  const answer = await client.raw({ method, path, body, signal: context.signal });
-  return { data: parse(answer.body), text: answer.body, verbatim: true };
+  const call = { method, path, bodyText, signal: context.signal };
+  const { body: bytes } = await client.rawBytes(call);
+  const text = new TextDecoder().decode(bytes);
+  return { data: parse(text), text, bytes };
 };
 
-async function bodyOf({ flags, context }: InputOf<'api'>): Promise<unknown> {
+/** The JSON text that is given, which no reading and writing has changed. */
+async function bodyOf({ flags, context }: InputOf<'api'>): Promise<string | undefined> {
   const given = flags.data;
   if (given === undefined) return undefined;
   let text = given;
   if (given === '-') text = await context.readStdin();
   else if (given.startsWith('@')) text = await readBody(resolve(context.io.cwd, given.slice(1)));
   try {
-    const body: unknown = JSON.parse(text);
-    return body;
+    JSON.parse(text);
+    return text;
   } catch (cause) {
     throw new CliError({
       code: 'usage',
