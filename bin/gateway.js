@@ -9,6 +9,9 @@ if (major < 20 || (major === 20 && minor < 19)) {
 // Node.js 22 keeps compiled modules between runs; 20 has no such cache.
 process.getBuiltinModule?.('node:module').enableCompileCache?.();
 
+// Kubernetes tells pods the address of a Service called gateway in the name of this setting.
+if (process.env.GATEWAY_PORT?.startsWith('tcp:')) delete process.env.GATEWAY_PORT;
+
 const io = {
   argv: process.argv.slice(2),
   env: process.env,

@@ -1,5 +1,6 @@
 import { commandsFor } from './all-commands.ts';
 import { findCommand, type CommandSpec } from './command.ts';
+import { GLOBAL_FLAGS } from './grammar/global-flags.ts';
 import type { CliIo } from './io.ts';
 import type { CommandLine } from './run-command.ts';
 import { createStyle, wantsColor } from './output/style.ts';
@@ -30,10 +31,19 @@ function expandShortcuts(
   const end = argv.indexOf('--');
   const own = end === -1 ? argv : argv.slice(0, end);
   if (!own.includes('--help') && !own.includes('-h')) return argv;
-  const words = own.filter((word) => !word.startsWith('-'));
+  const words = own.filter((word, at) => !word.startsWith('-') && !takesValue(own[at - 1]));
   const used = findCommand(commands, words)?.used ?? 0;
   // Words that are no command stay as they are: the parser says what was meant.
   return words.length > 0 && used === 0 ? argv : ['help', ...words.slice(0, used)];
+}
+
+/** True for a global flag whose value is the next word. */
+function takesValue(word: string | undefined): boolean {
+  return GLOBAL_FLAGS.some(
+    (flag) =>
+      flag.type !== 'boolean' &&
+      (word === `--${flag.name}` || ('short' in flag && word === `-${flag.short}`)),
+  );
 }
 
 /** Undefined: the words carry flags, or are wrong; the parser and the full output judge those. */

@@ -28,6 +28,19 @@ describe('the binary', () => {
     },
   );
 
+  it('helps behind global flags and their values, too', async () => {
+    const argv = ['-o', 'json', '--server', 'http://127.0.0.1:1', 'models', 'get', '--help'];
+    const help = await gateway('models', 'get', '--help');
+    expect(await gateway(...argv)).toMatchObject({ exitCode: 0, stdout: help.stdout });
+  });
+
+  it('takes no address of a Kubernetes Service for a port', async () => {
+    const base = await options({ GATEWAY_PORT: 'tcp://10.0.0.1:8787' });
+    await writeFile(join(base.cwd, 'gateway.yaml'), 'version: 1\n');
+    const run = await execa(process.execPath, [BINARY, 'validate'], base);
+    expect(run).toMatchObject({ exitCode: 0 });
+  });
+
   it('refuses an old Node.js with one line', async () => {
     const base = await options();
     const old = join(base.cwd, 'old.cjs');
