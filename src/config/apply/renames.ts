@@ -9,13 +9,15 @@ export interface Follower {
   readonly view: View;
 }
 
-/** Names and slugs that one plan changes, which order its writes. The server gives what refers to an object by its name the new one, and a new version. */
+/**
+ * Names and slugs that one plan changes, which order its writes. What refers to an object by its name gets
+ * the new one, and a new version, from the server.
+ */
 export class Renames {
   /** Objects that refer to a renamed one, by the key of its action. */
   readonly #followers = new Map<string, Follower[]>();
   /** Keys of the actions that rename what an object refers to so far, by its id. */
   readonly #ahead = new Map<string, string[]>();
-
   /** Keys of the actions that give up a slug, by that slug. */
   readonly #freed: ReadonlyMap<string, string>;
 
