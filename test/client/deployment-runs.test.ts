@@ -101,6 +101,23 @@ describe('a watch of runs', () => {
     expect(await watched(client, 1)).toEqual(['drun_-7200 sess_-7200']);
   });
 
+  it('waits for no run that ended in a state which is not listed', async () => {
+    const failed = runAt(0, FAILED);
+    const under = [runAt(-7_200, PENDING), failed];
+    const looks = [under, under, [runAt(-7_200), failed], [failed, runAt(5, FAILED)]];
+    const all = serve(looks.map((runs) => runs));
+    const only = serve(looks.map((runs) => runs.filter(({ error }) => error)));
+    const { client, calls } = await connect((request, body) => {
+      const [listed, pending] = [only(request, body), all(request, body)];
+      return request.query.get('status') === 'pending' ? pending : listed;
+    });
+    const filters = { status: 'failed' } as const;
+    expect(await watched(client, 1, { filters })).toEqual(['drun_0005 failed']);
+    const from = calls.map(({ query }) => query.get('created_at[gte]'));
+    expect(from.at(-2)).toBe(runAt(-7_200).created_at);
+    expect(from.at(-1)).toBe(runAt(-60).created_at);
+  });
+
   it('begins at a time that is named, and with none at all when there are none', async () => {
     const all = [runAt(0), runAt(1), runAt(2)];
     const { client, calls } = await connect(serve([all]));

@@ -35,11 +35,14 @@ export async function* watchList<T extends { id: string }>(
 ): AsyncGenerator<T, never, undefined> {
   const { list, stateOf, timeOf } = watched;
   const seen = new Map<string, T>();
+  /** Ids of what was under way at first, until it is listed or has ended in a state that is not listed. */
+  const awaited = new Set<string>();
   /** Items that are new since the look before, or changed. */
   const look = async (since: string | undefined): Promise<{ item: T; before: T | undefined }[]> => {
     const items = await collect(list(since, false));
     const news = items.flatMap((item) => {
       const before = seen.get(item.id);
+      awaited.delete(item.id);
       seen.set(item.id, item);
       return before && stateOf(before) === stateOf(item) ? [] : [{ item, before }];
     });
@@ -50,14 +53,18 @@ export async function* watchList<T extends { id: string }>(
   let isFirst = from === undefined;
   for (;;) {
     try {
+      const newest = isFirst ? await collect(list(undefined, true), 1) : [];
+      const isAsked = isFirst || awaited.size > 0;
+      const pending = isAsked && watched.pending ? await collect(watched.pending()) : [];
       if (isFirst) {
-        const newest = await collect(list(undefined, true), 1);
-        const pending = watched.pending ? await collect(watched.pending()) : [];
         for (const item of pending) seen.set(item.id, item);
+        for (const { id } of pending) awaited.add(id);
         since = horizonOf([...newest, ...pending], watched);
       }
       for (const { item, before } of await look(since)) if (!isFirst || before) yield item;
       isFirst = false;
+      const going = new Set(pending.map(({ id }) => id));
+      for (const id of awaited) if (!going.has(id) && awaited.delete(id)) seen.delete(id);
       const horizon = horizonOf([...seen.values()], watched) ?? since;
       since = from !== undefined && isBefore(horizon, from) ? from : horizon;
       for (const [id, item] of seen)

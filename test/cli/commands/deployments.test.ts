@@ -398,6 +398,7 @@ describe('gateway runs', () => {
     ),
     async () => {
       const signals = new EventEmitter();
+      const none = { body: { data: [], next_page: null } };
       const before = { body: { data: [RUN], next_page: null } };
       const looks: Answer[] = [
         before,
@@ -408,7 +409,8 @@ describe('gateway runs', () => {
       const watched = await run(
         ['runs', 'watch', '--status', 'failed', '--interval', '1ms', '-o', 'json'],
         gateway({
-          'GET /v1/deployment_runs': () => (looks.length > 1 ? looks.shift() : looks[0]),
+          'GET /v1/deployment_runs': ({ query }) =>
+            query.get('status') === 'pending' ? none : looks.length > 1 ? looks.shift() : looks[0],
         }),
         { signals, onStdout: (text) => text.includes('drun_2') && signals.emit('SIGINT') },
       );

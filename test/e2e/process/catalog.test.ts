@@ -151,7 +151,7 @@ describe('the model catalog', () => {
         max_output_tokens: 4096,
         pricing: { currency: 'USD', input: '1.25', output: '10.00', per_call: '0.01' },
       });
-      for (const path of ['acme/none', 'acme', 'acme/off', '%ff', 'acme/fast/'])
+      for (const path of ['acme/none', 'acme', 'acme/off', '%ff', 'acme/fast//'])
         expect(await gateway.call('GET', `/v1/models/${path}`)).toMatchObject({
           status: 404,
           body: { error: 'model not found' },
