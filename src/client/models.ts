@@ -67,7 +67,7 @@ export interface ModelRow {
   max_output_tokens?: number | null;
   /** Decimal USD: classes of tokens per million, the rest per unit; null is unknown. */
   pricing?: ModelPricing;
-  /** Those in which clients can call it. */
+  /** Protocols in which clients can call it. */
   protocols?: string[];
   routes?: ModelRowRoute[];
   [field: string]: unknown;

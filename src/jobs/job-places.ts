@@ -10,7 +10,7 @@ export class JobPlaces {
   /** Holders of what runs, by job. */
   readonly #running = new Map<string, string>();
   readonly #paused = new Set<string>();
-  /** Those of the paused that gave their place back. */
+  /** Paused jobs that gave their place back. */
   readonly #resting = new Set<string>();
 
   constructor(places: number) {

@@ -35,7 +35,7 @@ export interface JobWorkerOptions {
 export class JobWorker {
   readonly #options: JobWorkerOptions;
   readonly #running = new Map<string, { controller: AbortController; done: Promise<void> }>();
-  /** Those that run but only wait for somebody. */
+  /** Jobs that run but only wait for somebody. */
   readonly #paused = new Set<string>();
   /** Starts whose commit is under way. */
   readonly #starting = new Set<Promise<void>>();

@@ -75,7 +75,7 @@ export abstract class EventStream implements StreamReader {
     this.read(frame, out);
   }
 
-  /** Held back, what is empty would only fill memory: of much of it the rest is left out. */
+  /** Holds back a frame that is empty, up to a bound: more of them would only fill memory. */
   #holdIdle(frame: SseFrame, out: SseBatch): void {
     this.#idle += frame.end - frame.start;
     if (frame.payload === undefined && this.#idle <= MAX_IDLE_BYTES) this.read(frame, out);

@@ -7,7 +7,7 @@ import { PURGE_JOB } from './log/job-kinds.ts';
 import type { SessionCommit } from './sessions.ts';
 import { agentKey, eventIdPrefix, eventPrefix, indexKeys } from './session-row.ts';
 
-/** Those who follow read the last event within this time. */
+/** Followers read the last event within this time. */
 const PURGE_AFTER_MS = 60_000;
 const PURGE_BATCH = 400;
 const PURGE_BYTES = 1024 * 1024;

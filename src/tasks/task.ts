@@ -215,7 +215,7 @@ export class TaskService<R extends TaskRecord, S extends object> implements Open
     const { owner, id } = identity.placeOf(job);
     const entry = await this.rows.find(owner, id);
     if (!entry || identity.chargeIdOf(entry.value) !== job.id) {
-      // Gone, or another call has taken over that work, and pays for it.
+      // The row is gone, or another call has taken over that work, and pays for it.
       await this.#deps.charges.release(job.id);
       return 'done';
     }

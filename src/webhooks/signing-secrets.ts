@@ -27,7 +27,7 @@ export interface RotatedSecret {
 
 /** The secret that signs an organization's webhooks (decisions: Webhook signing secret). */
 export interface SigningSecrets {
-  /** Those that sign now, the newest first. The first call makes one that nobody has seen. */
+  /** Secrets that sign now, the newest first. The first call makes one that nobody has seen. */
   current(organization: string): Promise<readonly string[]>;
   /** A new secret; the former one stays valid beside it for a day. Durable when it resolves. */
   rotate(organization: string, commit?: Commit): Promise<RotatedSecret>;

@@ -37,7 +37,7 @@ export function unwritable(path: string, variable: string, cause: unknown): CliE
   });
 }
 
-/** Those of the machine, the first before the others. */
+/** Folders of the machine, the first before the others. */
 export function systemConfigHomes(env: CliIo['env']): readonly string[] {
   const bases = env['XDG_CONFIG_DIRS'] || '/etc/xdg';
   const absolute = bases.split(delimiter).filter((path) => isAbsolute(path));

@@ -16,9 +16,9 @@ export interface WatchOptions {
 
 /** List, newest first, of items that change their state until they are decided. */
 export interface Watched<T> {
-  /** Those since a time; `newest`: the first alone will do. */
+  /** Items since a time; `newest`: the first alone will do. */
   list(since: string | undefined, newest: boolean): AsyncIterable<T>;
-  /** Those that are not decided, whenever they appeared. Absent where nothing ever changes. */
+  /** Items that are not decided, whenever they appeared. Absent where nothing ever changes. */
   pending?(): AsyncIterable<T>;
   /** Instant at which it appeared, RFC 3339. */
   timeOf(item: T): string;

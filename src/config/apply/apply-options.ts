@@ -20,9 +20,9 @@ interface ApplyOutcome {
 export interface ApplyReport {
   readonly applied: readonly ApplyOutcome[];
   readonly failed: readonly ApplyOutcome[];
-  /** Left out because something it refers to failed. */
+  /** Objects left out because something they refer to failed. */
   readonly blocked: readonly ApplyOutcome[];
-  /** Left out because a stop was asked for, or, for removals, because something failed. */
+  /** Objects left out because a stop was asked for, or, for removals, because something failed. */
   readonly notRun: readonly ApplyOutcome[];
   /** Values of keys that the server made up; they cannot be had again. */
   readonly issued: readonly { readonly identity: string; readonly value: string }[];

@@ -254,7 +254,7 @@ interface Leaf {
   isList: boolean;
 }
 
-/** Read from the schema itself: to make a JSON schema of it takes longer than all else that loads a file. */
+/** Reads the schema itself: to make a JSON schema of it takes longer than all else that loads a file. */
 function leaves(schema: z.core.$ZodType, path: readonly string[] = [], told = ''): Leaf[] {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   const description = z.globalRegistry.get(schema)?.description ?? told;

@@ -73,7 +73,7 @@ function Frame({ session }: { session: ConsoleSession }) {
       route(first.path, true);
   }, [path]);
   useLayoutEffect(() => {
-    // On a narrow screen the pages are a strip that is longer than the screen.
+    // The pages are a strip on a narrow screen, and longer than it.
     nav.current
       ?.querySelector('[aria-current]')
       ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });

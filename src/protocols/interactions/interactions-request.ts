@@ -22,7 +22,7 @@ const GUARDED = [
   'continuation_token',
 ];
 
-/** Those whose values are looked at; of `input`, which may be long, only its kind is. */
+/** Members whose values are looked at; of `input`, which may be long, only its kind is. */
 const READ = GUARDED.filter((name) => name !== 'input');
 
 type Members = Readonly<Record<string, unknown>>;

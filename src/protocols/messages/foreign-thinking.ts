@@ -69,7 +69,7 @@ function isForeign(block: unknown): boolean {
   return type === 'redacted_thinking' && isForeignToken(data, 'messages');
 }
 
-/** Beside foreign thinking it comes from the same answer. */
+/** Thinking beside foreign thinking comes from the same answer. */
 function isUnsigned(block: unknown): boolean {
   return isJsonObject(block) && block['type'] === 'thinking' && !block['signature'];
 }

@@ -74,7 +74,7 @@ class ResponsesStream extends EventStream {
     if (!slots) return;
     const { sequence_number: sequence } = event;
     const fails = type === 'error' || type === 'response.failed';
-    // What the client is told of a failure stands in the place of the event that told of it.
+    // The word of a failure to the client stands in the place of the event that told of it.
     if (typeof sequence === 'number') this.#sequence = fails ? sequence : sequence + 1;
     if (fails) this.#readFailure(type, event, to.frame);
     else {

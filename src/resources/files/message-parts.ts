@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { once } from '../../core/lazy.ts';
 import { DATA_FAULT, IMAGE_FAULT, isImage, isInlineData } from './inline-media.ts';
 
-/** What providers cannot read would stay in the conversation, and they would refuse all that follows. */
+/** Data that providers cannot read would stay in the conversation, and they would refuse all that follows. */
 const data = once(() => z.string().refine(isInlineData, { error: DATA_FAULT }));
 const base64 = once(() =>
   z.object({ type: z.literal('base64'), media_type: z.string(), data: data() }),

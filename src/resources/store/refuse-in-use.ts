@@ -10,7 +10,7 @@ const MAX_NAMED = 10;
 export interface Resources {
   definitions: readonly ResourceDefinition[];
   definitionOf(kind: string): ResourceDefinition;
-  /** Those of the platform. */
+  /** Referrers of the platform. */
   referrers: Referrers;
   list(definition: ResourceDefinition, query: ListQuery): Promise<Stored[]>;
 }

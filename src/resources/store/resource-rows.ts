@@ -32,7 +32,7 @@ export interface Row {
   version: Version;
 }
 
-/** What goes along with a commit. */
+/** Companions of a commit. */
 interface Noted {
   note: AuditNote;
   /** Notes of what else the commit changes. */

@@ -54,6 +54,6 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
   } catch {
-    // Gone, or of another user: then it is not ours to end.
+    // The process is gone, or of another user: then it is not ours to end.
   }
 }

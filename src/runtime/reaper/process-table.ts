@@ -21,7 +21,7 @@ export async function readProcessTable(): Promise<ProcessEntry[]> {
   return entries.flatMap((entry) => entry ?? []);
 }
 
-/** Those whose environment, as it was when their program began, holds one of the texts. */
+/** Finds the processes whose environment, as it was when their program began, holds one of the texts. */
 export async function findByEnvironment(
   entries: readonly ProcessEntry[],
   texts: readonly string[],

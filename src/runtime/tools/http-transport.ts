@@ -50,7 +50,7 @@ interface OpenCall {
 export class HttpTransport extends StreamableHTTPClientTransport implements ToolTransport {
   fault: ToolServerError | undefined;
   readonly #clock: Clock;
-  /** By the text of their ids: some servers answer to a number with its text. */
+  /** Calls by the text of their ids: some servers answer to a number with its text. */
   readonly #calls = new Map<string, OpenCall>();
 
   /** The client adds its own to it. */
@@ -94,7 +94,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Tool
     await super.close();
   }
 
-  /** Goes on with what has no answer: where that can still come, or with an error in its place. */
+  /** Comes back for calls without an answer where one can still come, and ends the others with an error. */
   #onEnd({ requests, lastEventId }: Asked, thrown: unknown): void {
     // Bytes that have arrived are read first.
     setImmediate(() => {

@@ -47,7 +47,7 @@ interface Content {
  */
 export class AttachedFiles {
   readonly #find: FindFile;
-  /** What is known of files that were looked for; none ever changes. */
+  /** Facts of files that were looked for; none ever changes. */
   readonly #known = new Map<string, ReturnType<FindFile>>();
   /** Files of the last request: the next one mostly asks for the same. */
   #held: ReadonlyMap<string, Content> = new Map();

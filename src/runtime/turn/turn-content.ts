@@ -4,7 +4,7 @@ import type { TurnSkill } from '../model/skill-server.ts';
 
 /** Content that turns read beside the log of their Session. */
 export interface TurnContent {
-  /** Those of the Session's Agent that are still there. */
+  /** Skills of the Session's Agent that are still there. */
   skills(session: Session): Promise<readonly TurnSkill[]>;
   /** An upload of the Session's organization; undefined for one that is not there. */
   file(session: Session, id: string): Promise<AttachedFile | undefined>;

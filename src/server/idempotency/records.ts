@@ -175,7 +175,7 @@ class Records implements IdempotencyRecords {
   ): Promise<Version | undefined> {
     const condition = seen ? { ifVersion: seen.version } : { ifAbsent: true as const };
     const op = { type: 'put', key: keyOf(place), value: row, ttlMs: place.keepMs } as const;
-    // Held before the commit, so that nobody here takes the name for that of a dead process.
+    // The name is held before the commit, so that nobody here takes it for that of a dead process.
     this.#holding.set(request, ended);
     try {
       const done = await this.#deps.store.commit([{ ...op, ...condition }]);

@@ -103,9 +103,9 @@ function letGo({ exchange, place }: Call, isLast: boolean, { records }: Idempote
 
 /** A named call, and how far it has come. */
 interface Call {
-  /** What the client sent, and waits for. */
+  /** Exchange with the client, who waits for it. */
   readonly exchange: HttpExchange;
-  /** What the handler gets. */
+  /** Exchange as the handler gets it. */
   readonly inner: HttpExchange & { named?: NamedCall | undefined };
   /** Absent: the handler is to hear of a client that leaves. */
   readonly standIn: StandIn | undefined;

@@ -100,7 +100,7 @@ export interface SignalOutcome {
   readonly error: string | null;
 }
 
-/** Beside the address, unless a later gateway has written its own there. */
+/** Notes an outcome beside the address, unless a later gateway has written its own there. */
 export async function noteOutcome(dataDir: string, last: SignalOutcome): Promise<void> {
   const path = join(dataDir, 'runtime.json');
   const runtime = JSON.parse(await readFile(path, 'utf8')) as { url: string; pid: number };

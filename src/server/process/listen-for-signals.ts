@@ -10,7 +10,7 @@ export interface SignalsOptions {
   readonly watched?: readonly string[] | undefined;
   readonly cwd: string;
   readonly log: Pick<Log, 'warn'>;
-  /** Asked for before; see {@link noteEarlySignals}. */
+  /** Signals that came before; see {@link noteEarlySignals}. */
   readonly early: readonly Action[];
   /** Nothing is done before. */
   readonly ready: Promise<void>;
@@ -22,7 +22,7 @@ export interface SignalsOptions {
 
 type Action = SignalOutcome['action'];
 
-/** What was asked for by signals while nothing could be done yet. */
+/** Signals that came while nothing could be done yet. */
 export interface EarlySignals {
   /** Ends the noting, and gives what was noted. */
   take(): readonly Action[];

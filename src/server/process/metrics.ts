@@ -184,7 +184,7 @@ export async function registerQueues(waiting: () => ReadonlyMap<string, number>)
   register.registerMetric(gauge);
 }
 
-/** Read at each scrape, so that a removed model disappears. */
+/** Registers series that are read at each scrape, so that a removed model disappears. */
 function registerCandidates(
   { Gauge, register }: typeof Prometheus,
   { catalog, health, undeclared }: MetricsOptions & Undeclared,
@@ -223,7 +223,7 @@ function* calledModels(models: Catalog['models'], undeclared: Iterable<string>):
   }
 }
 
-/** Read at each scrape, so that a route that is priced meanwhile disappears. */
+/** Registers series that are read at each scrape, so that a route that is priced meanwhile disappears. */
 function registerUnpriced(
   { Gauge, register }: typeof Prometheus,
   { catalog }: Pick<MetricsOptions, 'catalog'>,
@@ -246,7 +246,7 @@ function registerUnpriced(
   register.registerMetric(gauge);
 }
 
-/** Read at each scrape, for every provider and every API. */
+/** Registers series that are read at each scrape, for every provider and every API. */
 function registerConnections(
   { Gauge, register }: typeof Prometheus,
   { catalog, look }: MetricsOptions,

@@ -50,7 +50,7 @@ export class WorkerMetrics {
     await Promise.race([asked, late]);
     timer?.cancel();
     const living = [...this.#members].flatMap(({ told }) => (told ? [told] : []));
-    // Read with the former in one step: a worker that goes meanwhile is in one of both.
+    // Both are read in one step: a worker that goes meanwhile is in one of them.
     const gone = this.#gone;
     const sum = await aggregate([...living, counted(await readSeries()), await gone]);
     return { type: sum.contentType, text: await sum.metrics() };

@@ -61,7 +61,7 @@ class WorkerCrew implements Workers {
   readonly #scheme: 'http' | 'https';
   #count: number;
   #settings: string;
-  /** Those that are to serve; one that drains is no member any more. */
+  /** Workers that are to serve; one that drains is no member any more. */
   readonly #serving = new Set<Worker>();
   readonly #all = new Set<Worker>();
   #announced = false;

@@ -3,7 +3,7 @@ import type { Relay } from '../../inference/relay.ts';
 import { errorBody } from '../../surfaces/envelopes.ts';
 import type { EventDelta, PlacedEvent, SessionEvent } from './session-event.ts';
 
-/** Sent at once, so that the client knows that it is connected before anything happens. */
+/** Frame that is sent at once, so that the client knows that it is connected before anything happens. */
 const OPENED = Buffer.from(': connected\n\n');
 
 /** Room for the client, again and again. */

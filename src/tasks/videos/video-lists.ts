@@ -7,7 +7,7 @@ import { toContentTask, toVideoObject } from './video-views.ts';
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
-/** Read at once; prompts may be long. */
+/** Rows that are read at once; prompts may be long. */
 const PAGE = 200;
 /** Tasks that one listing of the content-generation form looks at; it shows how many match in all. */
 const MAX_SCANNED = 10_000;

@@ -16,9 +16,9 @@ const CR = 0x0d;
  * so that the bytes given to it may be overwritten once it returned.
  */
 export class ResponseParser {
-  /** Found by the last `push`: the head, unless it came before. */
+  /** Head that the last `push` found; absent where it came before. */
   head: ResponseHead | undefined;
-  /** Found by the last `push`: a copy of the body bytes. */
+  /** Copy of the body bytes that the last `push` found. */
   data: Buffer | undefined;
   /** Nothing more can be read. `head` and `data` that came before the fault are set. */
   error: UpstreamError | undefined;

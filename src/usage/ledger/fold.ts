@@ -61,7 +61,7 @@ class FoldWork implements Work {
     return [];
   }
 
-  /** Asked first in each attempt: what becomes idle while the counters are read waits for the next fold. */
+  /** Lists the idle, first in each attempt: what becomes idle while the counters are read waits for the next fold. */
   scopes() {
     const { unfolded, slices } = this.#state;
     const rows = unfolded.take(this.#most.rows);

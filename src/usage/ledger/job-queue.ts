@@ -10,7 +10,7 @@ import type { PendingClaim } from '../rates/pending-claim.ts';
  * would hold up the event loop, while fewer share what each commit costs.
  */
 const MAX_WEIGHT = 500;
-/** Beside the counters of a begin that has limits: its reservation and its part of the flight. */
+/** Reservation and part of the flight, beside the counters of a begin that has limits. */
 const OPEN = 2;
 /** The record, the reservation and the flight; of a call that is over in the commit that begins it the record. */
 const ENDED = { later: 3, atOnce: 1 };

@@ -123,9 +123,9 @@ export const createJob = (type: Job['type'], call: LedgerCall): Job => ({
 /** Jobs that are committed together. */
 export interface Batch {
   readonly jobs: Job[];
-  /** Those that are decided. */
+  /** Claims that are decided. */
   readonly claims: Map<ClaimWindow, Claim[]>;
-  /** Those that the commit decides, in front of the jobs. */
+  /** Claims that the commit decides, in front of the jobs. */
   readonly asked: PendingClaim[];
   /** Windows of both. */
   readonly windows: Set<ClaimWindow>;

@@ -51,9 +51,9 @@ export interface ClaimDraft {
 
 /** Requests that a commit adds to a window. */
 export interface ClaimedIn {
-  /** Those that count here already. */
+  /** Claims that count here already. */
   readonly noted?: Claimed | undefined;
-  /** Those that count once it is durable. */
+  /** Claims that count once it is durable. */
   readonly taken?: Readonly<RateCounts> | undefined;
   /** True: what this worker has set aside and not used is given up. */
   readonly isFreed?: boolean;

@@ -158,7 +158,7 @@ async function readParts(store: Store, query: UsageQuery, part: Part): Promise<U
       digested.isEntered ? await readPartsOn(store, part, some) : await readAllParts(store, part),
       true,
     );
-    // Read last: what is counted meanwhile is in the total at least.
+    // The total is read last: what is counted meanwhile is in it at least.
     for (const total of await readTotals(store, { ...some, withFacets: false }))
       add({ organization: total.organization, day: total.day, [part]: null }, total.sums);
   }

@@ -49,7 +49,7 @@ export interface Days {
   readonly last: string;
 }
 
-/** Those that there are, by day. */
+/** Reads the digests that there are, by day. */
 export async function readDigests(
   store: Store,
   dimension: string,

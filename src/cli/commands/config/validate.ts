@@ -6,7 +6,7 @@ import { shippedPrices } from '../../../usage/prices/live-prices.ts';
 import { invalidConfig, loadProject } from '../../project/project.ts';
 import type { RunOf } from '../../commands.ts';
 
-/** Here the diagnostics are the result, so they go to stdout. */
+/** Diagnostics are the result here, so they go to stdout. */
 export const run: RunOf<'validate'> = async (input) => {
   const now = input.context.clock.now();
   const loaded = await loadProject(input, { now, load: shippedPrices });

@@ -70,7 +70,7 @@ function toResponse(
   };
 }
 
-/** Here thoughts stand beside the candidates' tokens, not within them. */
+/** Thoughts stand beside the candidates' tokens here, not within them. */
 function toUsageMetadata(usage: ReplyUsage): JsonObject {
   const input = usage.input + usage.cacheRead + usage.cacheWrite;
   return {

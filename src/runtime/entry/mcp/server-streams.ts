@@ -76,7 +76,7 @@ interface Serving {
 
 /** Stands until the client goes, its session is closed, its key may do so no more, or the gateway stops. */
 function stand({ call, transport, deps, leave }: Serving): CallResult {
-  // With a bound of one call at a time, its client could make none.
+  // Its client could make no call with a bound of one at a time.
   call.leave();
   const caller = watchCaller(call.exchange, deps.standing);
   const stream = createMessageStream('sse', { clock: deps.clock, caller });

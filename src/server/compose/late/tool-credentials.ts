@@ -6,7 +6,7 @@ import type { ToolCredentials } from '../../../runtime/tools/tool-credentials.ts
 import type { AgentMcpServer } from '../../../sessions/resolved-agent.ts';
 import type { Session } from '../../../sessions/session.ts';
 
-/** Those of a Session's Agent whose `scope_name` is the server's name, for its own servers alone. */
+/** Credentials of a Session's Agent whose `scope_name` is the server's name, for its own servers alone. */
 export function createToolCredentials(deps: CredentialDeps): ToolCredentials {
   return {
     async select(session, server) {

@@ -66,7 +66,7 @@ export function writeCursor({ at, open, told }: CursorFacts): string {
   return `v1.${since}.${low}.${shown.join(',')}.${lateTails(told, at).join('')}`;
 }
 
-/** Those that count, the newest first. */
+/** Returns the tails that count, the newest first. */
 function lateTails(told: readonly ToldMark[], at: number): string[] {
   const late = new Set<string>();
   for (let index = told.length - 1; index >= 0 && late.size < MAX_TOLD; index--) {
