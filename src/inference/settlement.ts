@@ -128,8 +128,8 @@ export function estimateUsage({ inputBytes, model }: Asked, outputChars: number)
 type Asked = Pick<Call, 'inputBytes' | 'model'>;
 
 /**
- * Usage that a call is charged for. A stream that was cut may have told the usage of its beginning alone,
- * so at least the output that reached the client counts.
+ * Usage that a call is charged for. A stream without its proper end may have told the usage of its beginning
+ * alone, so at least an estimate of the output counts, also where what it told was the last word.
  */
 function billedOf(
   call: Call,

@@ -1,5 +1,5 @@
 import type { JsonDocument } from '../core/json/json-document.ts';
-import { FILE_MARKS, ITEM_MARK, URL_MARK } from './scan-request.ts';
+import { FILE_MARKS, ITEM_MARK, URL_MARKS } from './scan-request.ts';
 
 /** More tokens than any provider counts for a picture. */
 const TOKENS_PER_PICTURE = 16_384;
@@ -13,8 +13,12 @@ const KEPT = new Set([
   'cached_content',
 ]);
 const FILE = /"(?:file_id|file_url|file_?uri)"\s*:\s*"|"item_reference"/i;
-const DOCUMENT = /"type"\s*:\s*"(?:document|file|input_file)"/;
-const PICTURE = /"(?:url|uri|image_url)"\s*:\s*"https?:/gi;
+/** Letters that are escaped without need, which could hide a name from these patterns. */
+const HIDDEN = /\\u00[4-7]/i;
+const DOCUMENT = /"type"\s*:\s*"document"/;
+/** Addresses as parts of a prompt have them; those in arguments, results and citations are words. */
+const PICTURE =
+  /"(?:image_url|uri)"\s*:\s*"https?:|"(?:image_url|source)"\s*:\s*\{[^{}]*?"url"\s*:\s*"https?:/gi;
 
 /**
  * Upper bound of prompt tokens: no tokenizer makes more tokens than there are bytes. `Infinity` for a
@@ -25,10 +29,10 @@ export function boundInput(json: JsonDocument): number {
   const { body, members } = json;
   if (members.some(({ key }) => KEPT.has(key) && json.kindOf(key) !== 'null')) return Infinity;
   const mayFile = json.maySee(ITEM_MARK) || FILE_MARKS.some((mark) => json.maySee(mark));
-  const mayFetch = json.maySee(URL_MARK);
+  const mayFetch = URL_MARKS.some((mark) => json.maySee(mark));
   if (!mayFile && !mayFetch) return body.length;
   const text = body.toString('latin1');
-  if (mayFile && FILE.test(text)) return Infinity;
+  if (HIDDEN.test(text) || (mayFile && FILE.test(text))) return Infinity;
   const pictures = mayFetch ? (text.match(PICTURE)?.length ?? 0) : 0;
   if (pictures > 0 && DOCUMENT.test(text)) return Infinity;
   return body.length + pictures * TOKENS_PER_PICTURE;

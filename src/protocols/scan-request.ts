@@ -11,8 +11,8 @@ export const ASSET_MARK = 'asset:';
 export const ENCRYPTED_MARK = 'encrypted_content';
 /** Beginning of the ids of reasoning items. */
 export const REASONING_ID_MARK = 'rs_';
-/** Beginning of an address from which a provider fetches what it reads. */
-export const URL_MARK = 'http';
+/** Names of members with an address from which a provider fetches what it reads. */
+export const URL_MARKS = ['image_url', 'url', 'uri'] as const;
 /** Type of an item that the provider keeps. */
 export const ITEM_MARK = 'item_reference';
 /** Names of members that refer to a file. */
@@ -25,7 +25,7 @@ export const REQUEST_MARKS = new Marks([
   ENCRYPTED_MARK,
   REASONING_ID_MARK,
   TOKEN_MARK,
-  URL_MARK,
+  ...URL_MARKS,
   ITEM_MARK,
   ...FILE_MARKS,
 ]);

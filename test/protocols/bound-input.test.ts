@@ -13,6 +13,17 @@ describe('the most tokens of a prompt', () => {
     { messages: [{ role: 'user', content: 'https://a.test/is/a/text' }] },
     { tools: [{ parameters: { properties: { file_id: { type: 'string' }, url: {} } } }] },
     { input: [{ type: 'input_image', image_url: 'data:image/png;base64,AAAA' }] },
+    content({ type: 'tool_use', id: 'a', name: 'fetch', input: { url: 'https://a.test/x' } }),
+    content({
+      type: 'web_search_tool_result',
+      content: [{ type: 'web_search_result', url: 'https://a.test/x' }],
+    }),
+    {
+      input: [
+        { type: 'output_text', annotations: [{ type: 'url_citation', url: 'https://a.test' }] },
+        { type: 'document', source: { type: 'base64', data: 'AAAA' } },
+      ],
+    },
   ])('is the bytes of %j', (body) => {
     expect(bound(body)).toBe(JSON.stringify(body).length);
   });
@@ -41,5 +52,10 @@ describe('the most tokens of a prompt', () => {
     { input: [{ type: 'document', uri: 'https://a.test/x.pdf' }] },
   ])('has no bound in what the provider keeps or fetches for %j', (body) => {
     expect(bound(body)).toBe(Infinity);
+  });
+
+  it('has no bound either where letters of names are escaped', () => {
+    const body = '{"input":[{"type":"input_file","fil\\u0065_id":"file_1"}]}';
+    expect(boundInput(scanRequest(Buffer.from(body)))).toBe(Infinity);
   });
 });

@@ -21,7 +21,7 @@ export function keepKey(routeOf: (spec: Spec) => KeyRoute): (change: AskedChange
   };
 }
 
-/** Scheme, host and port of an address; null where it has none. */
+/** Scheme, host and port of an address, whose path may change; null where it has none. */
 export function addressOf(url: unknown): string | null {
   if (typeof url !== 'string' || !URL.canParse(url)) return null;
   const { protocol, host } = new URL(url);
