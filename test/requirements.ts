@@ -9,9 +9,9 @@ export interface Requirement {
   area: string;
 }
 
-/** Both parts of the manifest. */
+/** The three parts of the manifest. */
 export const REQUIREMENTS: ReadonlyMap<string, Requirement> = new Map(
-  ['./requirements.yaml', './requirements-2.yaml']
+  ['./requirements.yaml', './requirements-2.yaml', './requirements-3.yaml']
     .flatMap((name) => parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as Requirement[])
     .map((requirement) => [requirement.id, requirement]),
 );
