@@ -11,11 +11,11 @@ import { responses } from '../../src/protocols/responses/parts.ts';
 import { wireTo } from './spoken.ts';
 
 /** Pieces of the small request; the large one has four times as many. */
-const FEW = 5_000;
+const FEW = 1_500;
 /** Between growth in proportion, which is 4, and growth with the square, which is 16. */
 const MAX_GROWTH = 9;
 /** More than a function takes as arguments. */
-const ARGUMENTS = 200_000;
+const ARGUMENTS = 150_000;
 
 function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index));

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { runsOf } from '../runs.ts';
 import { CLIENTS } from './translating.ts';
 import type { Spoken } from './translating.ts';
 import { CHAT_BODY } from './whole-requests/chat.ts';
@@ -26,7 +27,7 @@ const MODELS: Readonly<Record<Spoken, readonly string[]>> = {
 };
 
 /** The same requests in every run; a failure prints the seed and the path of its smallest one. */
-const RUNS = { seed: 20_261_122, numRuns: 30 };
+const RUNS = { seed: 20_261_122, numRuns: runsOf(10, 30) };
 
 const PAIRS = CLIENTS.flatMap((client) => CLIENTS.map((provider) => ({ client, provider })));
 

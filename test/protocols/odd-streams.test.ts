@@ -8,6 +8,7 @@ import * as odd from '../fixtures/wire/odd-streams.ts';
 import { sse } from '../fixtures/wire/wire.ts';
 import { fromSignatureText, TOKEN_MARK } from '../../src/protocols/canonical/reasoning-token.ts';
 import { verifies } from '../requirements.ts';
+import { cutEvery } from '../core/sse/cuts.ts';
 import { collectAnswer, framesOf } from './codec-laws.ts';
 import { replayChunks } from './replaying.ts';
 import type { Replayed } from './replaying.ts';
@@ -17,11 +18,8 @@ import { CODECS } from './spoken.ts';
 function replay(replayed: Replayed, stream: string) {
   const bytes = Buffer.from(stream);
   const whole = replayChunks(replayed, [bytes]);
-  for (const size of [1, 2, 7]) {
-    const pieces: Buffer[] = [];
-    for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));
-    expect(replayChunks(replayed, pieces)).toEqual(whole);
-  }
+  for (const size of [1, 2, 7])
+    expect(replayChunks(replayed, cutEvery(bytes, size))).toEqual(whole);
   return whole;
 }
 

@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SseBatch } from '../../../src/core/sse/batch.ts';
 import { formatSse } from '../../../src/core/sse/frame.ts';
 import { createSseFramer } from '../../../src/core/sse/sse.ts';
+import { cutAt, cutEvery } from './cuts.ts';
 
 interface Seen {
   raw: string;
@@ -28,12 +29,6 @@ function toTheEnd(chunks: readonly (string | Uint8Array)[]) {
     said: said.map(({ data, event }) => ({ data, event })),
     bytes: Buffer.concat(all.map(({ raw }) => raw)).toString(),
   };
-}
-
-function cut(bytes: Buffer, size: number): Buffer[] {
-  const chunks: Buffer[] = [];
-  for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
-  return chunks;
 }
 
 describe('createSseFramer', () => {
@@ -81,7 +76,7 @@ describe('createSseFramer', () => {
       ['data: x\n\n', 'x'],
       ['\n', undefined],
     ]);
-    expect(frames([...cut(Buffer.from('\uFEFFdata: x\n\n'), 1)])).toMatchObject([{ data: 'x' }]);
+    expect(frames(cutEvery(Buffer.from('\uFEFFdata: x\n\n'), 1))).toMatchObject([{ data: 'x' }]);
     expect(frames(['data: \uFEFFx\n\n'])).toMatchObject([{ data: '\uFEFFx' }]);
   });
 
@@ -95,6 +90,22 @@ describe('createSseFramer', () => {
     framer.push(Buffer.from('data: x\r\n\r'));
     expect(framer.end()?.raw.toString()).toBe('data: x\r\n\r');
   });
+
+  it.each(['\n', '\r\n', '\r'])(
+    'gives the same frames when the bytes are cut at any two places, with lines that end in %j',
+    (lineEnd) => {
+      const lines =
+        '\uFEFF: c\n\ndata:a\ndata: ü🌍\n\n\nevent: e\nid:7\ndata: {}\n\nretry:5\n\ndata: z';
+      const bytes = Buffer.from(lines.replaceAll('\n', lineEnd));
+      const expected = toTheEnd([bytes]);
+      expect(expected.said.map(({ data }) => data)).toEqual(['a\nü🌍', '{}', 'z']);
+      const readings = new Set<string>();
+      for (let first = 0; first <= bytes.length; first++)
+        for (let second = first; second <= bytes.length; second++)
+          readings.add(JSON.stringify(toTheEnd(cutAt(bytes, [first, second]))));
+      expect([...readings]).toEqual([JSON.stringify(expected)]);
+    },
+  );
 
   it('gives the same frames for any content, framing and splitting', () => {
     const line = fc.oneof(
@@ -152,17 +163,22 @@ describe('createSseFramer', () => {
     const bytes = Buffer.from(`data: ok\n\ndata: ${'x'.repeat(100)}\n\ndata: late\n\n`);
     for (const size of [1, 3, 50, 1000]) {
       const framer = createSseFramer({ maxFrameBytes: 64 });
-      const seen = cut(bytes, size).flatMap((chunk) => framer.push(chunk));
+      const seen = cutEvery(bytes, size).flatMap((chunk) => framer.push(chunk));
       expect(seen.map(({ data }) => data)).toEqual(['ok']);
       expect(framer.overflowed).toBe(true);
       expect(framer.end()).toBeUndefined();
     }
-    expect(frames(cut(bytes, 5), 108)).toHaveLength(3);
+    expect(frames(cutEvery(bytes, 5), 108)).toHaveLength(3);
   });
 
-  it('takes linear time for a large frame in many small chunks', () => {
-    const text = 'x'.repeat(300_000);
-    expect(frames(cut(Buffer.from(`data: ${text}\n\n`), 1))).toMatchObject([{ data: text }]);
+  it('copies a large frame in many small chunks a few times, not once for each', () => {
+    const allocate = vi.spyOn(Buffer, 'allocUnsafe');
+    onTestFinished(() => allocate.mockRestore());
+    const text = 'x'.repeat(30_000);
+    expect(frames(cutEvery(Buffer.from(`data: ${text}\n\n`), 1))).toMatchObject([{ data: text }]);
+    const copied = allocate.mock.calls.reduce((sum, [size]) => sum + size, 0);
+    expect(copied).toBeGreaterThan(text.length);
+    expect(copied).toBeLessThan(10 * text.length);
   });
 });
 

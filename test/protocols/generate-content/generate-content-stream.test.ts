@@ -7,6 +7,7 @@ import { createGenerateContentStream } from '../../../src/protocols/generate-con
 import type { StreamReader } from '../../../src/protocols/protocol.ts';
 import { verifies } from '../../requirements.ts';
 import { ANSWER, fakePeek } from '../../support/protocols.ts';
+import { waysToCut } from '../../core/sse/cuts.ts';
 import { mutatedFrames } from '../mutations.ts';
 
 // After the published types of @google/genai 3.1 (GenerateContentResponse), November 2026.
@@ -79,10 +80,8 @@ describe('a stream of generate-content', () => {
               const bytes = Buffer.from(write(frames, end, gap));
               const expected = outcome([bytes], asked);
               expect(inPlainFraming(expected)).toEqual(plain);
-              for (let at = 0; at <= bytes.length; at++) {
-                const halves = [bytes.subarray(0, at), bytes.subarray(at)];
-                expect(outcome(halves, asked)).toEqual(expected);
-              }
+              for (const chunks of waysToCut(bytes))
+                expect(outcome(chunks, asked)).toEqual(expected);
             }
         }
       },

@@ -6,6 +6,7 @@ import { createInteractionsStream } from '../../../src/protocols/interactions/in
 import type { StreamReader } from '../../../src/protocols/protocol.ts';
 import { verifies } from '../../requirements.ts';
 import { ANSWER, fakePeek } from '../../support/protocols.ts';
+import { waysToCut } from '../../core/sse/cuts.ts';
 import { COMPLETED, EVENTS, OLD_EVENTS, RUNNING, frame, frames } from './interactions-fixtures.ts';
 import type { Framing } from './interactions-fixtures.ts';
 
@@ -45,11 +46,7 @@ describe('a stream of Interactions', () => {
         for (const end of ['\n', '\r\n', '\r']) {
           const whole = Buffer.from(write({ end }));
           const expected = outcome(run([whole]));
-          for (let at = 0; at <= whole.length; at++) {
-            expect(outcome(run([whole.subarray(0, at), whole.subarray(at)]))).toEqual(expected);
-          }
-          const bytes = Array.from(whole, (_byte, at) => whole.subarray(at, at + 1));
-          expect(outcome(run(bytes))).toEqual(expected);
+          for (const chunks of waysToCut(whole)) expect(outcome(run(chunks))).toEqual(expected);
         }
       },
     );

@@ -12,6 +12,7 @@ import {
   textEvents,
 } from '../../support/messages.ts';
 import { ANSWER, fakePeek } from '../../support/protocols.ts';
+import { waysToCut } from '../../core/sse/cuts.ts';
 import { framesOf } from '../codec-laws.ts';
 import { mutatedFrames } from '../mutations.ts';
 
@@ -82,8 +83,7 @@ describe('a Messages stream', () => {
         const bytes = Buffer.from(text.replaceAll('\n', end));
         const expected = outcome(run([bytes]));
         expect({ ...expected, output: expected.output.replaceAll(/\r\n?/g, '\n') }).toEqual(plain);
-        for (let at = 0; at <= bytes.length; at++)
-          expect(outcome(run([bytes.subarray(0, at), bytes.subarray(at)]))).toEqual(expected);
+        for (const chunks of waysToCut(bytes)) expect(outcome(run(chunks))).toEqual(expected);
       }
     });
   }

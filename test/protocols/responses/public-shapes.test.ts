@@ -25,8 +25,13 @@ function toJson(value: unknown, extend: boolean): unknown {
   return extend && !isMap ? { routing: SECRET, ...all, billing: SECRET, constructor: 1 } : all;
 }
 
-function shapeOf(event: unknown): Shape {
-  const { type } = event as { type: string };
+interface Event {
+  type: string;
+  annotation?: unknown;
+  response?: unknown;
+}
+
+function shapeOf({ type }: Event): Shape {
   const shape = EVENTS.get(type);
   if (!shape) throw new Error(`${type} is not public`);
   return shape;
@@ -47,10 +52,15 @@ describe.each(CLIENTS)('the public members of $name', ({ types }) => {
   );
 
   it(verifies('responses.stream.public-events', 'are all kept in events, and no others'), () => {
-    // The older client leaves open what an annotation is.
-    const samples = types
-      .samples('ResponseStreamEvent')
-      .filter((sample) => !((sample as { annotation?: unknown }).annotation instanceof Open));
+    const seen = new Set<string>();
+    const samples = (types.samples('ResponseStreamEvent') as Event[]).filter((sample) => {
+      const { type, annotation, response } = sample;
+      // One of each event that holds a whole response, whose samples are all tested above.
+      const isKnown = response !== undefined && seen.has(type);
+      seen.add(type);
+      // The older client leaves open what an annotation is.
+      return !isKnown && !(annotation instanceof Open);
+    });
     expect(samples.length).toBeGreaterThan(50);
     for (const sample of samples) {
       const clean = JSON.stringify(toJson(sample, false));

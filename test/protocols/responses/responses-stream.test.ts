@@ -6,6 +6,7 @@ import { EVENTS } from '../../../src/protocols/responses/public/event-shapes.ts'
 import { createResponsesStream } from '../../../src/protocols/responses/responses-stream.ts';
 import { verifies } from '../../requirements.ts';
 import { ANSWER, fakePeek } from '../../support/protocols.ts';
+import { placesToCut, waysToCut } from '../../core/sse/cuts.ts';
 import { framesOf } from '../codec-laws.ts';
 import { mutatedFrames } from '../mutations.ts';
 import {
@@ -101,8 +102,7 @@ describe('a Responses stream', () => {
     const expected = outcome(run(whole));
     for (const lineEnd of ['\n', '\r\n', '\r']) {
       const bytes = Buffer.from(whole.replaceAll('\n', lineEnd));
-      for (let at = 0; at <= bytes.length; at += 1)
-        expect(outcome(run(bytes.subarray(0, at), bytes.subarray(at)))).toEqual(expected);
+      for (const chunks of waysToCut(bytes)) expect(outcome(run(...chunks))).toEqual(expected);
     }
   });
 
@@ -237,7 +237,8 @@ describe('a Responses stream', () => {
     () => {
       const bytes = Buffer.from(frames(STREAM));
       const endOfLast = bytes.length - 2;
-      for (let at = 0; at < endOfLast; at++) {
+      for (const at of placesToCut(bytes)) {
+        if (at >= endOfLast) continue;
         const { output, reader } = run(bytes.subarray(0, at));
         expect(reader.ended).toBe(false);
         expect(reader.failure).toMatchObject({ kind: 'truncated' });

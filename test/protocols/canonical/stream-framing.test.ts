@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { CanonicalAnswer } from '../../../src/protocols/canonical/canonical.ts';
 import type { StreamReader } from '../../../src/protocols/protocol.ts';
 import { translateBetween } from '../../../src/protocols/canonical/translate.ts';
-import { peekBody, toEvents } from '../../protocols/codec-laws.ts';
-import { PAIRS } from '../../protocols/translation-rows.ts';
+import { waysToCut } from '../../core/sse/cuts.ts';
+import { peekBody, toEvents } from '../codec-laws.ts';
+import { PAIRS } from '../translation-rows.ts';
 import { verifies } from '../../requirements.ts';
 import { ANSWER } from '../../support/protocols.ts';
 
@@ -40,11 +41,7 @@ describe.each(PAIRS)('a stream of %s', (_name, client, provider) => {
     expect(expected).toMatchObject({ ended: true, failure: undefined });
     for (const lineEnd of ['\n', '\r\n', '\r']) {
       const bytes = Buffer.from(text.replaceAll('\n', lineEnd));
-      for (let at = 0; at <= bytes.length; at++)
-        expect(outcome(bytes.subarray(0, at), bytes.subarray(at))).toEqual(expected);
-      expect(outcome(...Array.from(bytes, (_, at) => bytes.subarray(at, at + 1)))).toEqual(
-        expected,
-      );
+      for (const chunks of waysToCut(bytes)) expect(outcome(...chunks)).toEqual(expected);
     }
   });
 });
