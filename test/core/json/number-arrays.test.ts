@@ -15,11 +15,11 @@ const logprob = place.replace(/\}$/, `,"top_logprobs":${list(20, place)}}`);
 
 it.each([
   ['a request of 300,000 tokens', BODY_VALUES.most, `{"input":${list(37, tokens)}}`],
-  ['a request of 2,048 vectors of 3,072', BODY_VALUES.most, `{"input":${list(2048, embedding)}}`],
+  ['a request of 128 vectors of 3,072', BODY_VALUES.most, `{"input":${list(128, embedding)}}`],
   [
-    'an answer of 2,048 vectors of 3,072',
+    'an answer of 128 vectors of 3,072',
     BODY_VALUES.most,
-    `{"data":${list(2048, `{"object":"embedding","index":7,"embedding":${embedding}}`)}}`,
+    `{"data":${list(128, `{"object":"embedding","index":7,"embedding":${embedding}}`)}}`,
   ],
   [
     'an answer of 16,000 tokens with 20 likely ones each',

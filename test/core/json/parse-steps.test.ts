@@ -5,8 +5,9 @@ import { atOnce } from '../../../src/core/turns/in-turns.ts';
 import { parseKeepingRaw, RawJson } from '../../../src/core/json/raw.ts';
 import { parseSteps } from '../../../src/core/json/parse-steps.ts';
 import { jsonText } from '../json-text.ts';
+import { runsOf } from '../../runs.ts';
 
-const RUNS = { numRuns: Number(process.env['FUZZ_RUNS'] ?? 2000), endOnFailure: true };
+const RUNS = { numRuns: runsOf(500, 2000), endOnFailure: true };
 const SIZES = [1, 2, 3, 7, 30];
 
 function parse(text: string | Buffer, chunkBytes: number, keep: string[] = []): unknown {

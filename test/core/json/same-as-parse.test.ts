@@ -1,20 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../../requirements.ts';
+import { runsOf, SEED } from '../../runs.ts';
 import { compare, compareMany } from './same-as-parse.ts';
 
-const RUNS = 20_000;
-/** `FUZZ_SEED=1` sees it again. */
-const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
+const MANY = runsOf(60_000, 2_000_000);
 
 describe('the scanner beside the parser of the language', () => {
-  it.each([[17], [SEED]])(
-    'agrees on documents of seed %i, sound or damaged',
-    (seed) => {
-      const { sound } = compareMany(seed, RUNS);
+  it.each([
+    [20_000, 17],
+    [MANY, SEED],
+  ])(
+    verifies('json.scan.same-as-parse', 'agrees on %i documents of seed %i, sound or damaged'),
+    (runs, seed) => {
+      const { sound } = compareMany(seed, runs);
       // Neither side of the verdict is there for show.
-      expect(sound).toBeGreaterThan(RUNS / 5);
-      expect(sound).toBeLessThan(RUNS * 0.9);
+      expect(sound).toBeGreaterThan(runs / 5);
+      expect(sound).toBeLessThan(runs * 0.9);
     },
-    120_000,
+    60 * 60_000,
   );
 
   it.each([
@@ -52,5 +55,5 @@ describe('the scanner beside the parser of the language', () => {
     ['an overlong character', [0x22, 0xc0, 0xaf, 0x22]],
     ['half of a surrogate pair', [0x22, 0xed, 0xa0, 0x80, 0x22]],
     ['a character beyond the last one', [0x22, 0xf5, 0x80, 0x80, 0x80, 0x22]],
-  ])('agrees on %s', (_what, bytes) => compare(Buffer.from(bytes), 1));
+  ])('agrees on %s', (_what, bytes) => void compare(Buffer.from(bytes), 1));
 });

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { deepStrictEqual } from 'node:assert';
+import { isDeepStrictEqual } from 'node:util';
 import { JsonDocument } from '../../../src/core/json/json-document.ts';
 import { membersAt } from '../../../src/core/json/elements.ts';
 import { Marks } from '../../../src/core/json/marks.ts';
@@ -91,23 +92,34 @@ function damage(bytes: Buffer, draw: Draw): Buffer {
   return Buffer.concat([bytes.subarray(0, at), insert(), bytes.subarray(draw(2) ? end : at)]);
 }
 
-/** Throws where the scanner and `JSON.parse` do not see the same in these bytes. */
-export function compare(bytes: Buffer, budget: number): void {
+/** Throws where two things differ; what a test compares millions of times has no time for a message. */
+function same(one: unknown, other: unknown): void {
+  if (!Object.is(one, other) && !isDeepStrictEqual(one, other)) deepStrictEqual(one, other);
+}
+
+/**
+ * Throws where the scanner and `JSON.parse` do not see the same in these bytes.
+ *
+ * @returns whether they are JSON
+ */
+export function compare(bytes: Buffer, budget: number): boolean {
   const whole = scan(bytes, Infinity);
   const sliced = scan(bytes, budget);
   const parsed = parse(bytes);
-  deepStrictEqual(whole.fault, parsed.fault);
-  deepStrictEqual(sliced.fault, parsed.fault);
-  if (parsed.fault) return;
+  same(whole.fault, parsed.fault);
+  same(sliced.fault, parsed.fault);
+  if (parsed.fault) return false;
   const { value: expected } = parsed;
-  if (startsSome(expected)) deepStrictEqual(whole.maySee(MARK), true);
-  deepStrictEqual(sliced.maySee(MARK), whole.maySee(MARK));
-  deepStrictEqual([sliced.values, sliced.numbers], [whole.values, whole.numbers]);
+  if (startsSome(expected)) same(whole.maySee(MARK), true);
+  same(sliced.maySee(MARK), whole.maySee(MARK));
+  same(sliced.values, whole.values);
+  same(sliced.numbers, whole.numbers);
   const isObject = typeof expected === 'object' && expected !== null && !Array.isArray(expected);
-  deepStrictEqual(whole.isObject, isObject);
-  if (!isObject) return;
-  deepStrictEqual(sliced.members, whole.members);
+  same(whole.isObject, isObject);
+  if (!isObject) return true;
+  same(sliced.members, whole.members);
   compareMembers(bytes, whole, expected as Record<string, unknown>);
+  return true;
 }
 
 function compareMembers(
@@ -117,11 +129,11 @@ function compareMembers(
 ): void {
   const document = new JsonDocument(bytes, scanner, undefined);
   const names = new Set(scanner.members.map((member) => member.key));
-  deepStrictEqual([...names].toSorted(), Object.keys(expected).toSorted());
-  for (const name of names) deepStrictEqual(document.get(name), expected[name]);
-  deepStrictEqual(document.get('none of them'), undefined);
+  same([...names].toSorted(), Object.keys(expected).toSorted());
+  for (const name of names) same(document.get(name), expected[name]);
+  same(document.get('none of them'), undefined);
   const places = scanner.members.map(({ size: _size, isNumbers: _is, ...place }) => place);
-  deepStrictEqual(membersAt(bytes, bytes.indexOf('{')), places);
+  same(membersAt(bytes, bytes.indexOf('{')), places);
 }
 
 function scan(bytes: Buffer, budget: number): JsonScanner {
@@ -154,12 +166,11 @@ export function compareMany(seed: number, runs: number): { sound: number } {
     const bytes = documentFrom(draw);
     const budget = 1 + draw(12);
     try {
-      compare(bytes, budget);
+      if (compare(bytes, budget)) sound++;
     } catch (cause) {
       const told = `seed ${seed}, document ${run}, budget ${budget}: ${bytes.toString('base64')}`;
       throw new Error(told, { cause });
     }
-    if (parse(bytes).fault === undefined) sound++;
   }
   return { sound };
 }

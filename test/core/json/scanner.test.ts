@@ -5,9 +5,9 @@ import { Marks } from '../../../src/core/json/marks.ts';
 import { JsonScanner, MAX_JSON_DEPTH } from '../../../src/core/json/scanner.ts';
 import type { ScanOptions } from '../../../src/core/json/scanner.ts';
 import { jsonObjectText, jsonText } from '../json-text.ts';
+import { runsOf } from '../../runs.ts';
 
-/** `FUZZ_RUNS=1000000` looks longer; a failure prints its seed. */
-const RUNS = { numRuns: Number(process.env['FUZZ_RUNS'] ?? 2000), endOnFailure: true };
+const RUNS = { numRuns: runsOf(500, 2000), endOnFailure: true };
 
 function scan(body: string | Uint8Array, options: ScanOptions = {}, budget = Infinity) {
   const scanner = new JsonScanner(Buffer.from(body), { members: Infinity, ...options });

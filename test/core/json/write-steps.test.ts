@@ -34,7 +34,7 @@ describe('writeSteps', () => {
       fc.property(grown, (value) => {
         expect(write(value)).toBe(JSON.stringify(value));
       }),
-      { numRuns: 200 },
+      { numRuns: 50 },
     );
   });
 

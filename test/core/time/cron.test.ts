@@ -9,6 +9,7 @@ import {
   upcomingInstants,
 } from '../../../src/core/time/cron.ts';
 import { verifies } from '../../requirements.ts';
+import { runsOf } from '../../runs.ts';
 import { CHANGING_ZONES, expressions, FIXED_ZONES, instants } from '../cron-arbitraries.ts';
 import { CHANGES, changesNear, firesByHand, valuesOf } from '../cron-by-hand.ts';
 
@@ -91,7 +92,7 @@ describe('the cron dialect', () => {
         if (cronFault(expression) !== undefined) return;
         expect(nextInstant({ expression, timezone: 'UTC' }, 0)).toBeGreaterThan(0);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runsOf(300, 1_000) },
     );
   });
 });
@@ -233,7 +234,7 @@ describe('beside other ways to compute them', () => {
           const found = upcomingInstants({ expression, timezone }, first, expected.length + 1);
           expect(found.filter((at) => at <= last)).toEqual(expected);
         }),
-        { numRuns: 100 },
+        { numRuns: runsOf(30, 100) },
       );
     },
   );
@@ -275,7 +276,7 @@ describe('beside other ways to compute them', () => {
           const before = (at: number): boolean => at < (firstSkip ?? Infinity);
           expect(ours.filter(before)).toEqual(theirs.filter(before));
         }),
-        { numRuns: 60 },
+        { numRuns: runsOf(20, 60) },
       );
       const hours = fc.constantFrom('1', '2', '1,2,3', '0-4/2', '*/3', '*');
       const minutes = fc.constantFrom('0', '30', '*/20', '7,42');
