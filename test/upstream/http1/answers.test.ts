@@ -6,8 +6,10 @@ import { UpstreamError } from '../../../src/upstream/transport.ts';
 import type { Transport } from '../../../src/upstream/transport.ts';
 import { exchange, Upstreams } from '../exchange-log.ts';
 import type { ExchangeLog } from '../exchange-log.ts';
+import { cutAt, cutEvery } from '../../core/sse/cuts.ts';
+import { runsOf } from '../../runs.ts';
 import { answers, mutations } from './answers.ts';
-import { cut, parse } from './parse.ts';
+import { parse } from './parse.ts';
 import type { Parsed } from './parse.ts';
 
 let upstreams: Upstreams;
@@ -52,16 +54,24 @@ describe('a valid answer', () => {
   it('is read the same wherever it is cut', () => {
     fc.assert(
       fc.property(answers, ({ bytes, method, ...expected }) => {
-        const ways = Array.from({ length: bytes.length }, (_, at) => cut(bytes, [at]));
-        const single = cut(bytes, [...bytes.keys()]);
-        for (const pieces of [...ways, single]) {
-          const { head, ...parsed } = parse(pieces, { method });
-          expect(parsed).toMatchObject({ outcome: 'complete', body: expected.body, left: 0 });
-          expect(head?.status).toBe(expected.status);
-          expect({ ...head?.headers }).toEqual(expected.headers);
-        }
+        const ways = Array.from({ length: bytes.length }, (_, at) => cutAt(bytes, [at]));
+        const readings = [...ways, cutEvery(bytes, 1)].map((pieces) => {
+          const { head, outcome, body, left } = parse(pieces, { method });
+          const { status, headers } = head ?? {};
+          return JSON.stringify({ outcome, status, headers, body, left });
+        });
+        const { status, headers, body } = expected;
+        const { [0]: reading = '', length } = [...new Set(readings)];
+        expect(JSON.parse(reading)).toEqual({
+          outcome: 'complete',
+          status,
+          headers,
+          body,
+          left: 0,
+        });
+        expect(length).toBe(1);
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(20, 60) },
     );
   });
 
@@ -78,7 +88,7 @@ describe('a valid answer', () => {
         expect({ ...log.headers }).toEqual({ ...theirs.headers });
         expect(Buffer.concat(log.chunks).toString('latin1')).toBe(body);
       }),
-      { numRuns: 150 },
+      { numRuns: runsOf(40, 150) },
     );
   });
 });
@@ -98,17 +108,14 @@ describe('a spoiled answer', () => {
         fc.array(fc.nat(400), { maxLength: 12 }),
         ({ bytes, method }, offsets) => {
           const whole = parse([bytes], { method });
-          const pieces = cut(
-            bytes,
-            offsets.map((at) => at % (bytes.length + 1)),
-          );
-          expect(meaning(parse(pieces, { method }))).toEqual(meaning(whole));
-          const single = cut(bytes, [...bytes.keys()]);
-          expect(meaning(parse(single, { method }))).toEqual(meaning(whole));
+          const places = offsets.map((at) => at % (bytes.length + 1));
+          const ways = [cutAt(bytes, places), cutEvery(bytes, 1)];
+          const readings = ways.map((pieces) => meaning(parse(pieces, { method })));
+          expect(readings).toEqual(ways.map(() => meaning(whole)));
           expect(whole.body.length).toBeLessThanOrEqual(bytes.length);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runsOf(500, 2000) },
     );
   });
 
@@ -128,7 +135,7 @@ describe('a spoiled answer', () => {
         const next = await ask();
         expect(next.text()).toBe('ok');
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(60, 200) },
     );
   });
 

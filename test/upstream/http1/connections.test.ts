@@ -1,5 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createHttp1Transport } from '../../../src/upstream/http1/http1-transport.ts';
 import type { Http1TransportOptions } from '../../../src/upstream/http1/http1-transport.ts';
 import { UpstreamError } from '../../../src/upstream/transport.ts';
@@ -134,8 +135,15 @@ describe('a kept connection', () => {
   });
 
   it('does not keep the process alive while it is unused', async () => {
-    const sockets = (): number =>
-      process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+    const opened: unknown[] = [];
+    const note = (message: unknown): void =>
+      void opened.push((message as { socket: unknown }).socket);
+    subscribe('net.client.socket', note);
+    onTestFinished(() => void unsubscribe('net.client.socket', note));
+    const keepsAlive = (): boolean => {
+      const [{ _handle: handle }] = opened as [{ _handle: { hasRef(): boolean } }];
+      return handle.hasRef();
+    };
     let answer: () => void = () => undefined;
     const upstream = await upstreams.http((_request, response) => {
       answer = () => response.end('ok');
@@ -144,12 +152,13 @@ describe('a kept connection', () => {
     for (let turn = 0; turn < 2; turn++) {
       const log = exchange(transport, upstream.url);
       await once(upstream.server, 'request');
-      const busy = sockets();
+      expect(keepsAlive()).toBe(true);
       answer();
       await log.finished;
       await settled();
-      expect(sockets()).toBe(busy - 1);
+      expect(keepsAlive()).toBe(false);
     }
+    expect(opened).toHaveLength(1);
   });
 
   it('that the server closed is not used, and nothing is sent twice', async () => {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { runsOf, SEED } from '../../runs.ts';
 import { callMany } from './mixed-answers.ts';
 
-/** `FUZZ_SEED=1` sees it again; a call that is told nothing runs into the time of the test. */
-const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
-const CALLS = Number(process.env['FUZZ_RUNS'] ?? 1500);
+/** A call that is told nothing runs into the time of the test. */
+const CALLS = runsOf(500, 1500);
 
 it.each([[17], [SEED]])(
   verifies(

@@ -40,8 +40,3 @@ export function parse(pieces: readonly Buffer[], options: { method?: string } = 
   if (parsed.outcome === 'incomplete' && parser.finish()) parsed.outcome = 'complete';
   return parsed;
 }
-
-export function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
-  const offsets = [...new Set([0, ...at, bytes.length])].sort((a, b) => a - b);
-  return offsets.slice(1).map((end, index) => bytes.subarray(offsets[index], end));
-}

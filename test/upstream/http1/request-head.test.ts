@@ -94,6 +94,7 @@ describe('a request head', () => {
           expect(Buffer.byteLength(written, 'latin1')).toBe(written.length);
         },
       ),
+      { numRuns: 40 },
     );
   });
 });
