@@ -13,10 +13,12 @@ export interface HostileScript {
   end: 'tidy' | 'reset' | 'close' | 'hang' | 'over';
 }
 
+type Play = (socket: Socket, path: string) => void;
+
 export interface HostileUpstream {
   readonly url: string;
-  /** Plays it for every request from now on. */
-  play(script: HostileScript | ((socket: Socket) => void)): void;
+  /** Plays it for every request from now on; a function gets the path that was asked for. */
+  play(script: HostileScript | Play): void;
   /** Connections that are open. */
   connections(): number;
   close(): Promise<void>;
@@ -26,16 +28,16 @@ const NOT_FOUND = `HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\n{}`;
 
 /** A provider on a plain socket. Looks at tasks (GET) find nothing. */
 export async function startHostileUpstream(): Promise<HostileUpstream> {
-  let current: HostileScript | ((socket: Socket) => void) | undefined;
+  let current: HostileScript | Play | undefined;
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.setNoDelay(true);
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
-    onRequests(socket, (method) => {
+    onRequests(socket, (method, path) => {
       if (method !== 'POST') socket.write(NOT_FOUND);
-      else if (typeof current === 'function') current(socket);
+      else if (typeof current === 'function') current(socket, path);
       else if (current) void write(socket, current);
     });
   });
@@ -54,7 +56,7 @@ export async function startHostileUpstream(): Promise<HostileUpstream> {
   };
 }
 
-function onRequests(socket: Socket, listener: (method: string) => void): void {
+function onRequests(socket: Socket, listener: (method: string, path: string) => void): void {
   let received = Buffer.alloc(0);
   socket.on('data', (bytes: Buffer) => {
     received = Buffer.concat([received, bytes]);
@@ -65,7 +67,8 @@ function onRequests(socket: Socket, listener: (method: string) => void): void {
       const length = bodyEnd(received, head, end + 4);
       if (length === undefined) return;
       received = received.subarray(length);
-      listener(head.slice(0, head.indexOf(' ')));
+      const [method = '', path = ''] = head.split(' ', 2);
+      listener(method, path);
     }
   });
 }

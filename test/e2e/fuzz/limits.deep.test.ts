@@ -1,10 +1,11 @@
 import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ROWS } from '../../protocols/translation-rows.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { askRaw, openRaw } from '../../support/raw-client.ts';
+import type { RawAnswer } from '../../support/raw-client.ts';
 import { expectCleanLog, expectFamilyAnswer, expectSettled, FAMILY_ROWS } from './families.ts';
 import { startHostileUpstream } from './hostile-upstream.ts';
 import type { HostileUpstream } from './hostile-upstream.ts';
@@ -16,17 +17,19 @@ const BLOCK = Buffer.alloc(64 * 1024, 'x');
 
 let upstream: HostileUpstream;
 let gateway: TestGateway;
-/** Bytes that the provider got rid of in the current call. */
-let sent = 0;
+/** Bytes that the provider got rid of in each of the calls that are under way. */
+let sent: { bytes: number }[] = [];
 
 const STREAMED = FAMILY_ROWS.filter(({ stream }) => stream);
+/** Every client beside the providers of its own protocol and of those that it is translated to. */
 const PAIRS = STREAMED.flatMap((client) => {
   const isTranslated = ROWS.some(({ id }) => id === client.protocol);
   const others = isTranslated ? ROWS.filter(({ id }) => id !== client.protocol) : [];
-  return [client.protocol, ...others.map(({ id }) => id)].map(
-    (provider) => [`${client.protocol} from ${provider}`, client, provider] as const,
-  );
+  const providers = [client.protocol, ...others.map(({ id }) => id)];
+  return providers.map((provider) => ({ client, provider }));
 });
+type Pair = (typeof PAIRS)[number];
+const PROVIDERS = STREAMED.map(({ protocol }) => protocol);
 
 beforeAll(async () => {
   upstream = await startHostileUpstream();
@@ -35,7 +38,7 @@ beforeAll(async () => {
     providers: STREAMED.map(({ protocol, upstreamPath: path }) => ({
       name: protocol,
       type: 'custom',
-      base_url: upstream.url,
+      base_url: `${upstream.url}/${protocol}`,
       auth: { type: 'none' },
       protocols: { [protocol]: { path } },
     })),
@@ -55,16 +58,15 @@ afterAll(async () => {
 });
 
 /** Writes as fast as the gateway reads, until it closes. */
-function pour(opening: string, block: Buffer) {
-  return (socket: Socket): void => {
-    sent = 0;
-    socket.write(HEAD + opening);
-    const more = (): void => {
-      while (!socket.destroyed && socket.write(block)) sent += block.length;
-    };
-    socket.on('drain', () => setImmediate(more));
-    more();
+function pour(socket: Socket, begin: string, block: Buffer): void {
+  const counter = { bytes: 0 };
+  sent.push(counter);
+  socket.write(HEAD + begin);
+  const more = (): void => {
+    while (!socket.destroyed && socket.write(block)) counter.bytes += block.length;
   };
+  socket.on('drain', () => setImmediate(more));
+  more();
 }
 
 /** An event that shows something, in the protocol of a provider. */
@@ -92,54 +94,76 @@ const OPENING: Readonly<Record<string, string>> = {
     'event: step.start\ndata: {"event_type":"step.start","index":0,"step":{"type":"model_output"}}\n\n',
 };
 
-describe.each(PAIRS)('%s', (_title, client, provider) => {
-  const request = (kind = 'to') => {
-    const model = `${kind}/${provider}`;
-    const headers = { ...client.carriers[0]?.(gateway.clientKey).headers };
-    const url = gateway.url + client.path(model, true);
-    return [url, { headers, body: client.body(model, true) }] as const;
-  };
-  const opening = (OPENING[provider] ?? '') + CONTENT[provider];
+const openingOf = (provider: string): string => `${OPENING[provider] ?? ''}${CONTENT[provider]}`;
+const mostSent = (): number => Math.max(...sent.map(({ bytes }) => bytes));
+const allSent = (): number => sent.reduce((sum, { bytes }) => sum + bytes, 0);
 
-  it('ends a stream whose one event never ends, holding a bounded part of it', async () => {
-    upstream.play(pour(`${opening}data: {"x":"`, BLOCK));
-    // Its size ends it, not its time.
-    const answer = await askRaw(...request('patient'));
-    expect(expectFamilyAnswer(client, answer)).toBe('error');
-    expect(answer.body.length).toBeLessThan(64 * 1024);
-    expect(sent).toBeLessThan(2 * MAX_FRAME);
-    expect(await expectSettled(gateway, answer)).toBe('interrupted');
-    await eventually(() => upstream.connections() === 0);
-    expectCleanLog(gateway);
+function requestOf({ client, provider }: Pair, kind: string) {
+  const model = `${kind}/${provider}`;
+  const headers = { ...client.carriers[0]?.(gateway.clientKey).headers };
+  return [
+    gateway.url + client.path(model, true),
+    { headers, body: client.body(model, true) },
+  ] as const;
+}
+
+async function expectInterrupted(pair: Pair, kind: string): Promise<RawAnswer> {
+  const answer = await askRaw(...requestOf(pair, kind));
+  const shown = `${pair.client.protocol} from ${pair.provider}`;
+  expect(expectFamilyAnswer(pair.client, answer), shown).toBe('error');
+  expect(await expectSettled(gateway, answer), shown).toBe('interrupted');
+  return answer;
+}
+
+describe('streams of every provider to every client', () => {
+  beforeEach(() => (sent = []));
+
+  // Of one provider at a time, so that the bounds add up to little.
+  it.each(PROVIDERS)(
+    'end where one event of %s never ends, which is held in part',
+    async (from) => {
+      const pairs = PAIRS.filter(({ provider }) => provider === from);
+      upstream.play((socket) => pour(socket, `${openingOf(from)}data: {"x":"`, BLOCK));
+      // Its size ends it, not its time.
+      const answers = await Promise.all(pairs.map((pair) => expectInterrupted(pair, 'patient')));
+      for (const { body } of answers) expect(body.length).toBeLessThan(64 * 1024);
+      expect(mostSent()).toBeLessThan(2 * MAX_FRAME);
+      await eventually(() => upstream.connections() === 0);
+      expectCleanLog(gateway);
+    },
+  );
+
+  it.each([': busy\n\n', 'data: {}\n\n'])('end in time where %j comes for ever', async (noise) => {
+    const block = Buffer.from(noise.repeat(4));
+    upstream.play((socket, path) => {
+      const [, provider = ''] = path.split('/');
+      socket.write(HEAD + openingOf(provider));
+      const timer = setInterval(() => socket.write(block), 20);
+      socket.on('close', () => clearInterval(timer));
+    });
+    await Promise.all(PAIRS.map((pair) => expectInterrupted(pair, 'to')));
   });
 
-  it('ends a stream that goes on for ever without saying anything', async () => {
-    for (const noise of [': busy\n\n', 'data: {}\n\n']) {
-      const block = Buffer.from(noise.repeat(4));
-      upstream.play((socket) => {
-        socket.write(HEAD + opening);
-        const timer = setInterval(() => socket.write(block), 20);
-        socket.on('close', () => clearInterval(timer));
-      });
-      const answer = await askRaw(...request());
-      expect(expectFamilyAnswer(client, answer)).toBe('error');
-      expect(await expectSettled(gateway, answer)).toBe('interrupted');
-    }
-  });
-
-  it('takes no more from a provider than its client takes', async () => {
-    upstream.play(pour(opening, Buffer.from((CONTENT[provider] ?? '').repeat(400))));
-    const stream = await openRaw(...request('patient'));
-    stream.response.pause();
+  it.each(PROVIDERS)('of %s are read no faster than their clients take them', async (from) => {
+    const pairs = PAIRS.filter(({ provider }) => provider === from);
+    const block = Buffer.from((CONTENT[from] ?? '').repeat(400));
+    upstream.play((socket) => pour(socket, openingOf(from), block));
+    const streams = await Promise.all(
+      pairs.map(async (pair) => {
+        const stream = await openRaw(...requestOf(pair, 'patient'));
+        stream.response.pause();
+        return stream;
+      }),
+    );
     let [last, since] = [-1, 0];
     await eventually(() => {
-      if (sent !== last) [last, since] = [sent, performance.now()];
-      return sent > 0 && performance.now() - since > 250;
+      if (allSent() !== last) [last, since] = [allSent(), performance.now()];
+      return last > 0 && performance.now() - since > 250;
     });
     // What the buffers of four sockets take, and nothing that grows.
-    expect(sent).toBeLessThan(24 * 1024 * 1024);
-    expect(upstream.connections()).toBe(1);
-    stream.destroy();
+    expect(mostSent()).toBeLessThan(24 * 1024 * 1024);
+    expect(upstream.connections()).toBe(pairs.length);
+    for (const stream of streams) stream.destroy();
     await eventually(() => upstream.connections() === 0);
   });
 });
