@@ -1,11 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { runsOf, SEED } from '../../runs.ts';
 import { play, stepsOf } from './journal-world.ts';
 import type { Rules } from './journal-world.ts';
-
-/** `FUZZ_SEED=1` plays other plans. */
-const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_123);
 
 const RULES: Rules = {
   limits: { key_1: 1_000, org_1: 1_500 },
@@ -27,7 +25,7 @@ describe('the ledger with a journal under any interleaving', () => {
         fc.asyncProperty(stepsOf(1, WEIGHTS), async (plan) =>
           play(plan, { workers: 1, rules: RULES }),
         ),
-        { numRuns: 100, seed: SEED },
+        { numRuns: runsOf(25, 100), seed: SEED },
       );
     },
   );
@@ -37,7 +35,7 @@ describe('the ledger with a journal under any interleaving', () => {
       fc.asyncProperty(stepsOf(2, WEIGHTS), async (plan) =>
         play(plan, { workers: 2, rules: RULES }),
       ),
-      { numRuns: 60, seed: SEED },
+      { numRuns: runsOf(20, 60), seed: SEED },
     );
   });
 });

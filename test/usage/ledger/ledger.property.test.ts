@@ -9,6 +9,7 @@ import { recoverOpen } from '../../../src/usage/recovery/recover-open.ts';
 import type { EndRow } from '../../../src/usage/requests/request-row.ts';
 import { createWorkerLease } from '../../../src/usage/ledger/worker-lease.ts';
 import { verifies } from '../../requirements.ts';
+import { runsOf, SEED } from '../../runs.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
 import {
@@ -157,8 +158,8 @@ class World {
       const { settled, reserved } = (
         await readSpend({ store: this.store }, scope, this.clock.now())
       ).lifetime;
-      expect(settled + reserved).toBeLessThanOrEqual(limit);
-      expect(Math.min(settled, reserved)).toBeGreaterThanOrEqual(0);
+      const isWithin = settled >= 0 && reserved >= 0 && settled + reserved <= limit;
+      expect(isWithin, `${scope.id}: ${settled} and ${reserved} of ${limit}`).toBe(true);
     }
   }
 
@@ -230,7 +231,7 @@ describe('the ledger under any interleaving', () => {
           await world.expectWithinLimits();
           await world.expectReplayed();
         }),
-        { numRuns: 150 },
+        { numRuns: runsOf(50, 150), seed: SEED },
       );
     },
   );

@@ -1,11 +1,9 @@
 import * as fc from 'fast-check';
 import { it } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { runsOf, SEED } from '../../runs.ts';
 import { play, stepsOf } from '../journal/journal-world.ts';
 import type { Rules, Step } from '../journal/journal-world.ts';
-
-/** `FUZZ_SEED=1` plays other plans. */
-const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_126);
 
 const RULES: Rules = {
   limits: { key_1: 3_000, org_1: 4_500 },
@@ -47,7 +45,7 @@ it(
       fc.asyncProperty(stepsOf(2, WEIGHTS), async (plan) =>
         play(plan, { workers: 2, rules: RULES }),
       ),
-      { numRuns: Number(process.env['FUZZ_RUNS'] ?? 60), seed: SEED, examples: [[WOKEN]] },
+      { numRuns: runsOf(20, 60), seed: SEED, examples: [[WOKEN]] },
     );
   },
   120_000,
