@@ -1,16 +1,16 @@
 import { Buffer } from 'node:buffer';
 import { expect } from 'vitest';
+import { runsOf, SEED } from '../../runs.ts';
 import type { HostileRequest } from './hostile-requests.ts';
 import type { Got, KeepAliveClient } from './keep-alive-client.ts';
 
-/** Requests of each operation; `FUZZ_RUNS=1000` looks longer. */
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 20);
-const SEED = process.env['FUZZ_SEED'];
+/** Requests of each operation. */
+const RUNS = runsOf(6, 20);
 
 /** A failure prints its seed and its operation: `FUZZ_SEED=1 FUZZ_ONLY='POST /v1/agents'` sees it again. */
 export const FUZZ = {
   runs: RUNS,
-  parameters: { numRuns: RUNS, ...(SEED && { seed: Number(SEED) }) },
+  parameters: { numRuns: RUNS, seed: SEED },
   only: process.env['FUZZ_ONLY'] ?? '',
   timeoutMs: 150_000 + RUNS * 60_000,
 };
