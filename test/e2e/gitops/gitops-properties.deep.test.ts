@@ -5,12 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../cli/run-cli.ts';
 import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import { verifies } from '../../requirements.ts';
+import { runsOf, SEED } from '../../runs.ts';
 import { startCountingProxy, type CountingProxy } from '../../support/stage/counting-proxy.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 
 type Tree = Record<string, { name: string; [field: string]: unknown }[]>;
 
-const RUNS = 12;
+const RUNS = { numRuns: runsOf(5, 12), seed: SEED, endOnFailure: true };
 /** Dozens of applies, on a machine that others use as well. */
 const SLOW = 600_000;
 const KINDS = [
@@ -257,7 +258,7 @@ describe('random configurations', () => {
           await expectReached(second);
           await expectDumped();
         }),
-        { numRuns: RUNS, endOnFailure: true },
+        RUNS,
       );
       expect(told + gateway.log()).not.toContain(CANARY);
       expect(told).toContain('${secret:env:TOKEN}');
@@ -295,7 +296,7 @@ describe('random configurations', () => {
           await applied(tree);
           expect(await bystanders()).toEqual(before);
         }),
-        { numRuns: RUNS, endOnFailure: true },
+        RUNS,
       );
       await applied(Object.fromEntries(KINDS.map((kind) => [kind, []])));
       expect(await bystanders()).toEqual(before);
