@@ -24,7 +24,7 @@ import type { HostileScript, HostileUpstream } from './hostile-upstream.ts';
 import { brokenScript, cutScript, tidyScript, validAnswers } from './provider-answers.ts';
 
 /** For each pair of client and provider. */
-const RUNS = runsOf(8, 60);
+const RUNS = runsOf(6, 60);
 const BROKEN = { numRuns: RUNS, seed: SEED, endOnFailure: true };
 const CUT = { ...BROKEN, numRuns: Math.ceil(RUNS * 0.4) };
 const TIDY = { ...BROKEN, numRuns: Math.ceil(RUNS / 5) };
