@@ -21,13 +21,7 @@ export function chatClient(library: string, Client: typeof OpenAI): ClientRow {
   return {
     id: 'chat',
     library,
-    says: {
-      resultImages: false,
-      resultErrors: false,
-      stop: true,
-      logprobs: true,
-      rawArguments: true,
-    },
+    asksToStop: true,
     open: (target, question) => new ChatDialogue(connect(target), target.model, question),
     watch: (target, question) =>
       connect(target).chat.completions.create({ ...toBody(target.model, question), stream: true }),

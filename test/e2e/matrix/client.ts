@@ -62,14 +62,8 @@ export interface Dialogue {
 export interface ClientRow {
   readonly id: Protocol;
   readonly library: string;
-  /** What its requests can hold. */
-  readonly says: {
-    readonly resultImages: boolean;
-    readonly resultErrors: boolean;
-    readonly stop: boolean;
-    readonly logprobs: boolean;
-    readonly rawArguments: boolean;
-  };
+  /** Its requests can name texts to stop at. */
+  readonly asksToStop: boolean;
   open(target: Target, question: Question): Dialogue;
   /** The events of a stream, one by one. */
   watch(target: Target, question: Question): Promise<AsyncIterable<unknown>>;

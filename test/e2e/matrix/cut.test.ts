@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WIRES } from '../../fixtures/wire/recorded.ts';
+import type { Recorded } from '../../fixtures/wire/recorded.ts';
 import { SAID, sse } from '../../fixtures/wire/wire.ts';
 import { verifies } from '../../requirements.ts';
 import { payloads } from '../../support/chat.ts';
 import { beginEvents } from '../../support/stage/upstream.ts';
 import { CLIENTS } from './clients.ts';
-import { openStage, PAIR_TITLE, pairsOf, PROVIDERS } from './stage.ts';
-import type { ProviderId, Stage } from './stage.ts';
+import { openStage, PAIR_TITLE, livePairs } from './stage.ts';
+import type { Stage } from './stage.ts';
 
 const QUESTION = { text: 'weather?', tools: true };
 
 /** How many frames of its two calls a provider sends: the last one is in the middle of arguments. */
-const CUT_AFTER: Readonly<Record<ProviderId, number>> = {
+const CUT_AFTER: Readonly<Record<Recorded, number>> = {
   chat: 6,
   responses: 13,
   messages: 10,
@@ -19,7 +21,7 @@ const CUT_AFTER: Readonly<Record<ProviderId, number>> = {
 };
 
 /** What a provider says when it fails in the middle. */
-const FAILURE: Readonly<Record<ProviderId, string>> = {
+const FAILURE: Readonly<Record<Recorded, string>> = {
   chat: sse({ error: { message: 'overloaded', type: 'server_error', code: 'overloaded' } }),
   responses: sse(
     {
@@ -64,12 +66,12 @@ describe('a stream that breaks in the middle of arguments', () => {
   });
   afterAll(() => stage.close());
 
-  const pairs = pairsOf(CLIENTS).filter(({ stream }) => stream);
+  const pairs = livePairs(CLIENTS).filter(({ stream }) => stream);
 
-  const playCut = (provider: ProviderId, how: (typeof WAYS)[number]): void =>
+  const playCut = (provider: Recorded, how: (typeof WAYS)[number]): void =>
     stage.play(async (response) => {
       beginEvents(response);
-      const frames = PROVIDERS[provider].twoCalls.frames.slice(0, CUT_AFTER[provider]);
+      const frames = WIRES[provider].twoCalls.frames.slice(0, CUT_AFTER[provider]);
       await new Promise<void>((resolve) => void response.write(frames.join(''), () => resolve()));
       if (how === 'breaks') response.destroy();
       else response.end(how === 'fails' ? FAILURE[provider] : '');
@@ -92,6 +94,7 @@ describe('a stream that breaks in the middle of arguments', () => {
     verifies(
       'stream.upstream-death',
       'chat.stream.error-in-band',
+      'gencontent.stream.error-in-band',
       'messages.stream.error-in-band',
       'responses.stream.malformed-closed',
       `ends with the error of the client's protocol, never tidily: ${PAIR_TITLE}`,

@@ -8,13 +8,7 @@ export function generateContentClient(library: string, Client: typeof GoogleGenA
   return {
     id: 'generate-content',
     library,
-    says: {
-      resultImages: true,
-      resultErrors: true,
-      stop: true,
-      logprobs: true,
-      rawArguments: false,
-    },
+    asksToStop: true,
     open(target, question) {
       const { chats } = connect(target);
       const config = toConfig(question);

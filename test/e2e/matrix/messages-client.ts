@@ -8,13 +8,7 @@ export function messagesClient(library: string, Client: typeof Anthropic): Clien
   return {
     id: 'messages',
     library,
-    says: {
-      resultImages: true,
-      resultErrors: true,
-      stop: true,
-      logprobs: false,
-      rawArguments: false,
-    },
+    asksToStop: true,
     open: (target, question) => new MessagesDialogue(connect(target), target.model, question),
     watch: (target, question) =>
       connect(target).messages.create({ ...toBody(target.model, question), stream: true }),

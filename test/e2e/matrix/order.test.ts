@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WIRES } from '../../fixtures/wire/recorded.ts';
 import type { WatchedFrame } from '../../fixtures/wire/wire.ts';
 import { verifies } from '../../requirements.ts';
 import { eventually } from '../../support/gateway.ts';
 import { beginEvents } from '../../support/stage/upstream.ts';
 import type { ClientRow } from './client.ts';
 import { CLIENTS } from './clients.ts';
-import { openStage, PAIR_TITLE, pairsOf, PROVIDERS } from './stage.ts';
+import { openStage, PAIR_TITLE, livePairs } from './stage.ts';
 import type { Stage } from './stage.ts';
 
 /** Clients of generate-content see a call when it is complete; all else is seen piece by piece. */
@@ -20,13 +21,13 @@ describe('a stream whose provider waits for the client', () => {
   });
   afterAll(() => stage.close());
 
-  it.each(pairsOf(CLIENTS).filter(({ stream }) => stream))(
+  it.each(livePairs(CLIENTS).filter(({ stream }) => stream))(
     verifies(
       'routing.translation.pairs',
       `arrives event by event, nothing held back: ${PAIR_TITLE}`,
     ),
     async ({ client, provider }) => {
-      const { watched } = PROVIDERS[provider];
+      const { watched } = WIRES[provider];
       let seen = '';
       let unseen: string | undefined;
       stage.play(async (response) => {

@@ -11,13 +11,7 @@ export function responsesClient(library: string, Client: typeof OpenAI): ClientR
   return {
     id: 'responses',
     library,
-    says: {
-      resultImages: true,
-      resultErrors: false,
-      stop: false,
-      logprobs: true,
-      rawArguments: true,
-    },
+    asksToStop: false,
     open: (target, question) => new ResponsesDialogue(connect(target), target.model, question),
     watch: (target, question) =>
       connect(target).responses.create({ ...toBody(target.model, question), stream: true }),

@@ -9,6 +9,6 @@ export const providerPerProtocol = (url: string, protocols: readonly string[]) =
   })),
   models: protocols.map((protocol) => ({
     name: `acme/${protocol}`,
-    routes: [{ provider: `only-${protocol}`, upstream_model: 'up' }],
+    routes: [{ provider: `only-${protocol}`, upstream_model: 'up', mapping: 'translated' }],
   })),
 });
