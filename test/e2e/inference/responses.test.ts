@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import OpenAI from 'openai';
 import OpenAI6 from 'openai-6';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { customProvider, orderedModel } from '../../support/chat.ts';
 import { startGateway } from '../../support/gateway.ts';
@@ -22,6 +22,9 @@ import {
   streamOf,
 } from '../../protocols/responses/responses-fixtures.ts';
 import type { Event } from '../../protocols/responses/responses-fixtures.ts';
+
+/** A number for every test of this file, and some more. */
+const TESTS = Array.from({ length: 25 }, (_, index) => index + 1);
 
 type Play = (response: ServerResponse, request: SeenRequest) => void;
 
@@ -50,32 +53,39 @@ describe('POST /v1/responses', () => {
   let gateway: TestGateway;
   let play: Play;
   let playSecond: Play;
+  let test = 0;
   beforeAll(async () => {
     first = await startUpstream((to, request) => play(to, request));
     second = await startUpstream((to, request) => playSecond(to, request));
+    // A gateway remembers which of its providers failed, so each test has two of its own.
+    const protocols = { protocols: { responses: true } };
+    gateway = await startGateway({
+      providers: TESTS.flatMap((own) => [
+        customProvider(`first-${own}`, first.url, protocols),
+        customProvider(`second-${own}`, second.url, protocols),
+      ]),
+      models: TESTS.flatMap((own) => [
+        orderedModel(`m/one-${own}`, [`first-${own}`]),
+        orderedModel(`m/two-${own}`, [`first-${own}`, `second-${own}`]),
+      ]),
+    });
   });
-  // A gateway remembers which of its providers failed.
-  beforeEach(async () => {
+  beforeEach(() => {
     play = answering(200, finished);
     playSecond = answering(200, response({ status: 'completed', output: [message('second')] }));
     first.seen.length = 0;
     second.seen.length = 0;
-    const protocols = { protocols: { responses: true } };
-    gateway = await startGateway({
-      providers: [
-        customProvider('first', first.url, protocols),
-        customProvider('second', second.url, protocols),
-      ],
-      models: [orderedModel('m/one', ['first']), orderedModel('m/two', ['first', 'second'])],
-    });
+    test += 1;
   });
-  afterEach(() => gateway.stop());
   afterAll(async () => {
+    await gateway.stop();
     await first.close();
     await second.close();
   });
 
-  const ask = (body: object | string, model = 'm/one'): Promise<RawAnswer> =>
+  const one = (): string => `m/one-${test}`;
+  const two = (): string => `m/two-${test}`;
+  const ask = (body: object | string, model = one()): Promise<RawAnswer> =>
     askRaw(gateway.url + PATH, {
       key: gateway.clientKey,
       body: typeof body === 'string' ? body : JSON.stringify({ model, input: 'x', ...body }),
@@ -122,13 +132,13 @@ describe('POST /v1/responses', () => {
         usage: { ...USAGE, cost: SECRET },
       });
       const answer = await ask(
-        '{ "unheard_of": [1.0, 9007199254740993], "input":"x", "model":"m/one" }',
+        `{ "unheard_of": [1.0, 9007199254740993], "input":"x", "model":"${one()}" }`,
       );
       expect(first.seen[0]?.body.toString()).toBe(
         '{ "unheard_of": [1.0, 9007199254740993], "input":"x", "model":"up" }',
       );
       expect(answer.status).toBe(200);
-      expect(json(answer)).toEqual({ ...finished, model: 'm/one' });
+      expect(json(answer)).toEqual({ ...finished, model: one() });
     },
   );
 
@@ -144,7 +154,7 @@ describe('POST /v1/responses', () => {
       const answer = await ask({});
       expect(answer.status).toBe(502);
       expect(JSON.stringify([answer.body.toString(), answer.headers])).not.toContain(SECRET);
-      const other = await ask({}, 'm/two');
+      const other = await ask({}, two());
       expect(json(other)).toMatchObject({ output: [message('second')] });
     },
   );
@@ -161,7 +171,7 @@ describe('POST /v1/responses', () => {
     ),
     async (status, told) => {
       play = refusing(status);
-      const answer = await ask({}, 'm/two');
+      const answer = await ask({}, two());
       expect(answer.status).toBe(told);
       expect(json(answer).error).toMatchObject({
         message: 'not like this',
@@ -177,10 +187,10 @@ describe('POST /v1/responses', () => {
     async (status) => {
       play = refusing(503);
       playSecond = refusing(status);
-      expect((await ask({}, 'm/two')).status).toBe(status);
+      expect((await ask({}, two())).status).toBe(status);
       play = refusing(status);
       playSecond = refusing(503);
-      expect((await ask({}, 'm/two')).status).toBe(503);
+      expect((await ask({}, two())).status).toBe(503);
     },
   );
 
@@ -188,12 +198,12 @@ describe('POST /v1/responses', () => {
     const failed = { type: 'response.failed', response: response({ error: { message: SECRET } }) };
     play = streaming(frames([created, failed]));
     playSecond = streaming(frames(streamOf([message('second')])));
-    const answer = await ask({ stream: true }, 'm/two');
+    const answer = await ask({ stream: true }, two());
     expect(answer.headers['content-type']).toContain('text/event-stream');
     const events = eventsIn(answer.body.toString());
     expect(events.at(-1)).toMatchObject({
       type: 'response.completed',
-      response: { model: 'm/two', output: [message('second')] },
+      response: { model: two(), output: [message('second')] },
     });
     expect(answer.body.toString()).not.toContain(SECRET);
   });
@@ -219,7 +229,7 @@ describe('POST /v1/responses', () => {
       expect(got.at(-1)).toMatchObject({ type: 'response.completed' });
       const options = { baseURL: `${gateway.url}/v1`, apiKey: gateway.clientKey, maxRetries: 0 };
       for (const Client of [OpenAI, OpenAI6 as unknown as typeof OpenAI]) {
-        const runner = new Client(options).responses.stream({ model: 'm/one', input: 'x' });
+        const runner = new Client(options).responses.stream({ model: one(), input: 'x' });
         expect((await runner.finalResponse()).output).toMatchObject([message('fine')]);
       }
     },
@@ -250,11 +260,11 @@ describe('POST /v1/responses', () => {
     const error = { code: 'server_error', message: `org-${SECRET}1234 had an accident` };
     const failed = { type: 'response.failed', response: response({ status: 'failed', error }) };
     play = streaming(frames([...itemEvents(message('fine'), 0), failed].toSpliced(0, 0, created)));
-    const { body } = await ask({ stream: true }, 'm/two');
+    const { body } = await ask({ stream: true }, two());
     const events = eventsIn(body.toString());
     expect(events.at(-1)).toMatchObject({
       type: 'response.failed',
-      response: { model: 'm/two', error: { code: 'server_error' } },
+      response: { model: two(), error: { code: 'server_error' } },
     });
     expect(body.toString()).toContain('had an accident');
     expect(second.seen).toHaveLength(0);
