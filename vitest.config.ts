@@ -9,6 +9,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 2,
+    globalSetup: ['test/support/servers/global-setup.ts'],
     setupFiles: ['test/support/each-file/hooks.ts'],
     // Ten times what the slowest needs on a machine of its own: a shared one may be that slow.
     testTimeout: 150_000,
@@ -16,10 +17,10 @@ export default defineConfig({
     reporters: ['default'],
     projects: [
       { extends: true, test: { name: 'alone', include: ALONE } },
-      { extends: true, test: { name: 'deep', include: [DEEP] } },
+      // The files of a worker share its modules: to load those of a gateway takes seconds.
+      { extends: true, test: { name: 'deep', include: [DEEP], isolate: false } },
       {
         extends: true,
-        // The files of a worker share its modules: to load those of a gateway takes seconds.
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts'],

@@ -3,14 +3,14 @@ import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { fromBytes } from '../../src/core/memory/spooled-body.ts';
 import { openMediaMount } from '../../src/assets/media-mount.ts';
-import { findProgram, startRedis } from '../store/support/database-server.ts';
+import { findProgram } from '../store/support/database-server.ts';
+import { shareDatabase } from '../support/servers/share-database.ts';
 
 const program = findProgram('redis-server');
 
 it.skipIf(program === undefined)('keeps media byte for byte in a real Redis', async () => {
-  const server = await startRedis(program!);
-  onTestFinished(() => server.stop());
-  const options = { url: server.url, base: 'media' };
+  const { url } = await shareDatabase('redis');
+  const options = { url, base: 'media' };
   const mount = await openMediaMount({ driver: 'redis', options }, systemClock);
   onTestFinished(() => mount.close());
   const content = randomBytes(5_000_000);

@@ -40,6 +40,7 @@ export default defineConfig({
     exclude: ['test/{docs,package}/**', ...(IS_CONSOLE ? [] : ['test/**/*.deep.test.ts'])],
     passWithNoTests: true,
     reporters: MUTATED === undefined ? ['default'] : [END_AT_FAILURE],
+    globalSetup: ['test/support/servers/global-setup.ts'],
     setupFiles: ['test/support/each-file/hooks.ts'],
     pool: 'forks',
     maxWorkers: 2,

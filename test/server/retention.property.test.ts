@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createIdSource } from '../../src/core/ids.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import { TURN_JOB } from '../../src/sessions/log/job-kinds.ts';
@@ -22,7 +22,8 @@ import { createWorkerLease } from '../../src/usage/ledger/worker-lease.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { verifies } from '../requirements.ts';
 import { echoRunner, newSession, ORG, say } from '../sessions/support.ts';
-import { findProgram, startRedis } from '../store/support/database-server.ts';
+import { findProgram } from '../store/support/database-server.ts';
+import { shareDatabase } from '../support/servers/share-database.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import { sweepRound } from '../support/sweep-round.ts';
@@ -308,11 +309,10 @@ describe('what is removed past its age', () => {
   it.skipIf(redis === undefined)(
     'is the same in Redis',
     async () => {
-      const server = await startRedis(redis!);
-      onTestFinished(() => server.stop());
+      const { url, name } = await shareDatabase('redis');
       let sites = 0;
       const open = (clock: FakeClock) => {
-        const options = { url: server.url, prefix: `site${++sites}:` };
+        const options = { url, prefix: `${name}_${++sites}:` };
         return openStore({ driver: 'redis', options }, { clock });
       };
       await fc.assert(

@@ -1,22 +1,22 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import { MIGRATIONS } from '../../src/store/backends/postgres/schema.ts';
 import { openRaw } from '../../src/store/raw/open-raw.ts';
 import { storeConformance, type StoreSite } from '../conformance/store.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { type DatabaseServer, findProgram, startPostgres } from './support/database-server.ts';
+import { shareDatabase, type SharedDatabase } from '../support/servers/share-database.ts';
+import { findProgram } from './support/database-server.ts';
 
 const program = findProgram('postgres');
-let server: DatabaseServer;
+let server: SharedDatabase;
 let sites = 0;
 
 describe.skipIf(program === undefined)('on PostgreSQL', () => {
   beforeAll(async () => {
-    server = await startPostgres(program!);
+    server = await shareDatabase('postgres');
   });
-  afterAll(() => server.stop());
 
   storeConformance('postgres', async (clock) => {
     const options = { url: server.url, schema: `site${++sites}`, connections: 4 };

@@ -3,8 +3,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
-import { findProgram, startRedis } from '../../store/support/database-server.ts';
-import type { DatabaseServer } from '../../store/support/database-server.ts';
+import { findProgram } from '../../store/support/database-server.ts';
+import { shareDatabase, type SharedDatabase } from '../../support/servers/share-database.ts';
 import { adminEnv, runBinary } from '../../support/binary.ts';
 import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -39,7 +39,7 @@ net.Socket.prototype.connect = function (...words) {
   return connect.apply(this, words);
 };`;
 
-let redis: DatabaseServer;
+let redis: SharedDatabase;
 let vendor: Upstream;
 /** Serves lists of prices to whoever asks. */
 let publisher: Upstream;
@@ -51,7 +51,7 @@ let clientKey: string;
 async function startNode(): Promise<TestGateway> {
   const config = {
     server: {
-      store: { driver: 'redis', options: { url: redis.url } },
+      store: { driver: 'redis', options: redis.options },
       secrets: { master_key: '${secret:env:MASTER}' },
     },
     providers: [
@@ -76,7 +76,7 @@ async function startNode(): Promise<TestGateway> {
 
 beforeAll(async () => {
   if (redisProgram === undefined) return;
-  redis = await startRedis(redisProgram);
+  redis = await shareDatabase('redis');
   const usage = { prompt_tokens: 1_000_000, completion_tokens: 0, total_tokens: 1_000_000 };
   const message = { role: 'assistant', content: 'hi' };
   vendor = await startUpstream((response) => {
@@ -92,7 +92,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const node of nodes ?? []) await node.stop();
-  await redis?.stop();
   await vendor?.close();
   await publisher?.close();
   if (directory) await rm(directory, { recursive: true, force: true });

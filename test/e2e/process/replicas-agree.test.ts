@@ -1,18 +1,18 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
-import { findProgram, startPostgres, startRedis } from '../../store/support/database-server.ts';
-import type { DatabaseServer } from '../../store/support/database-server.ts';
+import { findProgram } from '../../store/support/database-server.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { openRaw } from '../../support/raw-client.ts';
+import { shareDatabase, type SharedDatabase } from '../../support/servers/share-database.ts';
 import { startStoreLine } from '../../support/stage/store-line.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const BACKENDS = [
-  { driver: 'redis', program: 'redis-server', start: startRedis },
-  { driver: 'postgres', program: 'postgres', start: startPostgres },
+  { driver: 'redis', program: 'redis-server' },
+  { driver: 'postgres', program: 'postgres' },
 ].map((backend) => ({ ...backend, path: findProgram(backend.program) }));
 
 const MASTER = 'a-master-key-of-32-characters-00';
@@ -33,20 +33,17 @@ async function startBusyProvider(): Promise<{ url: string; asked: () => number }
   return { url: `http://127.0.0.1:${port}/v1`, asked: () => asked };
 }
 
-describe.each(BACKENDS)('two nodes on $driver', ({ driver, start, path }) => {
-  let server: DatabaseServer;
-  beforeAll(async () => {
-    if (path !== undefined) server = await start(path);
+describe.each(BACKENDS)('two nodes on $driver', ({ driver, path }) => {
+  let server: SharedDatabase;
+  beforeEach(async () => {
+    if (path !== undefined) server = await shareDatabase(driver);
   });
-  afterAll(() => server?.stop());
 
   /** The second one reaches the store over `url`. */
   async function nodes(parts: object, url = server.url): Promise<[TestGateway, TestGateway]> {
-    const name = `t${Math.random().toString(36).slice(2, 10)}`;
-    const place = driver === 'redis' ? { prefix: `${name}:` } : { schema: name };
     const directory = await directoryOfTest();
     const open = async (at: string): Promise<TestGateway> => {
-      const store = { driver, options: { url: at, ...place } };
+      const store = { driver, options: { ...server.options, url: at } };
       const secrets = { master_key: '${secret:env:MASTER}' };
       const config = { server: { store, secrets }, ...parts };
       const gateway = await startGateway(config, { env: { MASTER }, directory });

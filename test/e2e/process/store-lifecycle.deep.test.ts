@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { openRawTarget } from '../../../src/store/raw/open-raw.ts';
 import { verifies } from '../../requirements.ts';
-import { findProgram, startPostgres } from '../../store/support/database-server.ts';
-import type { DatabaseServer } from '../../store/support/database-server.ts';
+import { findProgram } from '../../store/support/database-server.ts';
 import { formatOneStore } from '../../store/support/format-one.ts';
 import { runCli } from '../../cli/run-cli.ts';
 import { eventually, runGateway, startGateway, writeConfig } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { shareDatabase } from '../../support/servers/share-database.ts';
 import { startMediaStudio } from '../../support/stage/media-studio.ts';
 import type { MediaStudio } from '../../support/stage/media-studio.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
@@ -180,12 +180,6 @@ describe('gateway store', () => {
 const postgres = findProgram('postgres');
 
 describe.skipIf(postgres === undefined)('gateway store migrate', () => {
-  let server: DatabaseServer;
-  beforeAll(async () => {
-    server = await startPostgres(postgres!);
-  });
-  afterAll(() => server?.stop());
-
   it(
     verifies('store.migrate', 'moves a gateway from lmdb to PostgreSQL, where it answers the same'),
     async () => {
@@ -194,7 +188,8 @@ describe.skipIf(postgres === undefined)('gateway store migrate', () => {
       onTestFinished(async () => void (await gateway.stop()));
       const paths = await live(gateway);
       const before = await answers(gateway, paths, gateway.clientKey);
-      const to = `${server.url}?schema=moved`;
+      const { url } = await shareDatabase('postgres');
+      const to = `${url}?schema=moved`;
       const move = () => store(here, 'migrate', '--from', 'gateway.yaml', '--to', to);
       const used = { code: 1, stderr: expect.stringMatching(/source is in use by process \d+/) };
       expect(await move()).toMatchObject(used);
@@ -203,7 +198,7 @@ describe.skipIf(postgres === undefined)('gateway store migrate', () => {
       expect(moved, moved.stderr).toMatchObject({ code: 0 });
       expect(moved.stdout).toContain('driver: postgres, options: { url: ');
 
-      const options = { url: server.url, schema: 'moved' };
+      const options = { url, schema: 'moved' };
       const next = config({ store: { driver: 'postgres', options } });
       const again = await startGateway(next, { binary: true, directory: here });
       onTestFinished(async () => void (await again.stop()));

@@ -12,17 +12,17 @@ import type { LiveUsage } from '../../../src/server/compose/open-usage.ts';
 import type { PendingClaim } from '../../../src/usage/rates/pending-claim.ts';
 import { readSpend } from '../../../src/usage/spend/read-spend.ts';
 import { verifies } from '../../requirements.ts';
-import { findProgram, startPostgres, startRedis } from '../../store/support/database-server.ts';
-import type { DatabaseServer } from '../../store/support/database-server.ts';
+import { findProgram } from '../../store/support/database-server.ts';
 import { openCommandProxy } from '../../store/support/command-proxy.ts';
 import type { CommandProxy } from '../../store/support/command-proxy.ts';
+import { shareDatabase, type SharedDatabase } from '../../support/servers/share-database.ts';
 import { speak } from '../../support/raw-socket.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { codeOf, outcome, principal } from '../../usage/usage-fixtures.ts';
 
 const DATABASES = [
-  { driver: 'redis', program: findProgram('redis-server'), start: startRedis },
-  { driver: 'postgres', program: findProgram('postgres'), start: startPostgres },
+  { driver: 'redis', program: findProgram('redis-server') },
+  { driver: 'postgres', program: findProgram('postgres') },
 ].filter(({ program }) => program !== undefined);
 
 const CALLS = 64;
@@ -48,22 +48,19 @@ const [RATE, SPEND, FLIGHT, OPEN] = ['rpm\0', 'spend\0', 'flight\0', 'open\0'] a
 const aboutCalls = (commands: readonly string[]): string[] =>
   commands.filter((command) => [RATE, SPEND, FLIGHT, OPEN].some((word) => names(command, word)));
 
-describe.each(DATABASES)('limits and records on $driver', ({ driver, program, start }) => {
-  let server: DatabaseServer;
+describe.each(DATABASES)('limits and records on $driver', ({ driver }) => {
+  let server: SharedDatabase;
   let proxy: CommandProxy;
   let sites = 0;
 
   beforeAll(async () => {
-    server = await start(program!);
+    server = await shareDatabase(driver);
     proxy = await openCommandProxy(server.url);
   });
-  afterAll(async () => {
-    await proxy?.close();
-    await server?.stop();
-  });
+  afterAll(() => proxy?.close());
 
   const fresh = () => {
-    const name = `site${++sites}`;
+    const name = `${server.name}_${++sites}`;
     const place = driver === 'redis' ? { prefix: `${name}:` } : { schema: name };
     return { driver, options: { url: proxy.url, ...place } };
   };

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CHANNEL, openChanges } from '../../../src/store/backends/postgres/changes.ts';
 import type { Changes } from '../../../src/store/backends/postgres/changes.ts';
 import {
@@ -10,7 +10,8 @@ import {
 import { migrate } from '../../../src/store/backends/postgres/migrate.ts';
 import type { Watchers } from '../../../src/store/watchers.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { type DatabaseServer, findProgram, startPostgres } from '../support/database-server.ts';
+import { shareDatabase, type SharedDatabase } from '../../support/servers/share-database.ts';
+import { findProgram } from '../support/database-server.ts';
 
 const program = findProgram('postgres');
 /** Stands in the list of changes for all keys. */
@@ -19,16 +20,15 @@ const ALL = '*';
 describe.skipIf(program === undefined)(
   'the changes that processes on PostgreSQL tell each other',
   () => {
-    let server: DatabaseServer;
+    let server: SharedDatabase;
     let pool: pg.Pool;
     let schemas = 0;
     let schema: string;
     let opened: Changes[];
 
     beforeAll(async () => {
-      server = await startPostgres(program!);
+      server = await shareDatabase('postgres');
     });
-    afterAll(() => server?.stop());
     beforeEach(async () => {
       schema = `changes${++schemas}`;
       opened = [];

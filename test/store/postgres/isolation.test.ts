@@ -1,19 +1,19 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { openPostgresStore } from '../../../src/store/backends/postgres/open-postgres-store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { type DatabaseServer, findProgram, startPostgres } from '../support/database-server.ts';
+import { shareDatabase, type SharedDatabase } from '../../support/servers/share-database.ts';
+import { findProgram } from '../support/database-server.ts';
 
 const program = findProgram('postgres');
 const COMMITS = 60;
 
 describe.skipIf(program === undefined)('a PostgreSQL whose transactions see one moment', () => {
-  let server: DatabaseServer;
+  let server: SharedDatabase;
   beforeAll(async () => {
-    server = await startPostgres(program!);
+    server = await shareDatabase('postgres');
   });
-  afterAll(() => server?.stop());
 
   async function open(query = ''): Promise<Store> {
     const url = `${server.url}${query}`;
@@ -25,7 +25,8 @@ describe.skipIf(program === undefined)('a PostgreSQL whose transactions see one 
   async function setDefault(isolation: string): Promise<void> {
     const admin = new pg.Client({ connectionString: server.url });
     await admin.connect();
-    await admin.query(`alter role gateway set default_transaction_isolation = '${isolation}'`);
+    const setting = `default_transaction_isolation = '${isolation}'`;
+    await admin.query(`alter role gateway in database ${server.name} set ${setting}`);
     await admin.end();
   }
 

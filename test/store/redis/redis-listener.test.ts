@@ -5,7 +5,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { openRedisStore } from '../../../src/store/backends/redis/open-redis-store.ts';
 import { eventually } from '../../support/gateway.ts';
-import { findProgram, startRedis } from '../support/database-server.ts';
+import { shareDatabase } from '../../support/servers/share-database.ts';
+import { findProgram } from '../support/database-server.ts';
 
 const path = findProgram('redis-server');
 
@@ -39,11 +40,12 @@ async function startLine(port: number) {
 it.skipIf(path === undefined)(
   'a Redis store subscribes again, however often the connection is lost while it does',
   async () => {
-    const redis = await startRedis(path!);
-    onTestFinished(() => redis.stop());
-    const line = await startLine(Number(new URL(redis.url).port));
-    const store = await openRedisStore({ url: `redis://127.0.0.1:${line.port}` }, systemClock);
-    const other = await openRedisStore({ url: redis.url }, systemClock);
+    const { url, name: prefix } = await shareDatabase('redis');
+    const { port } = new URL(url);
+    const line = await startLine(Number(port));
+    const lineUrl = url.replace(port, String(line.port));
+    const store = await openRedisStore({ url: lineUrl, prefix }, systemClock);
+    const other = await openRedisStore({ url, prefix }, systemClock);
     onTestFinished(async () => void (await Promise.all([store.close(), other.close()])));
     let rings = 0;
     store.watch(['bell'], () => rings++);

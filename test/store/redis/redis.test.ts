@@ -1,24 +1,24 @@
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open-store.ts';
 import { openRaw } from '../../../src/store/raw/open-raw.ts';
 import { storeConformance, type StoreSite } from '../../conformance/store.ts';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { type DatabaseServer, findProgram, startRedis } from '../support/database-server.ts';
+import { shareDatabase, type SharedDatabase } from '../../support/servers/share-database.ts';
+import { findProgram } from '../support/database-server.ts';
 
 const program = findProgram('redis-server');
-let server: DatabaseServer;
+let server: SharedDatabase;
 let sites = 0;
 
 describe.skipIf(program === undefined)('on Redis', () => {
   beforeAll(async () => {
-    server = await startRedis(program!);
+    server = await shareDatabase('redis');
   });
-  afterAll(() => server.stop());
 
   storeConformance('redis', async (clock) => {
-    const options = { url: server.url, prefix: `site${++sites}:` };
+    const options = { url: server.url, prefix: `${server.name}_${++sites}:` };
     const open = () => openStore({ driver: 'redis', options }, { clock });
     const site: StoreSite = {
       store: await open(),

@@ -3,39 +3,39 @@ import type { Result } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FORMAT, migrate, readMeta } from '../../../src/store/backends/redis/migrations.ts';
 import { SCRIPTS } from '../../../src/store/backends/redis/scripts.ts';
-import { type DatabaseServer, findProgram, startRedis } from '../support/database-server.ts';
+import { shareDatabase } from '../../support/servers/share-database.ts';
+import { findProgram } from '../support/database-server.ts';
 
 const program = findProgram('redis-server');
 const KEYS = ['{s}rows', '{s}keys', '{s}expiry', '{s}version'];
 const [ROWS, ORDER, EXPIRY, VERSION] = KEYS as [string, string, string, string];
-const CHANNEL = 'told';
 
 describe.skipIf(program === undefined)('inside Redis', () => {
-  let server: DatabaseServer;
   let redis: Redis;
   let listener: Redis;
+  let channel: string;
   let told: string[];
 
   beforeAll(async () => {
-    server = await startRedis(program!);
-    [redis, listener] = [new Redis(server.url), new Redis(server.url)];
+    const { url, name } = await shareDatabase('redis');
+    channel = `${name}_told`;
+    [redis, listener] = [new Redis(url), new Redis(url)];
     listener.on('message', (_, message) => void told.push(message));
-    await listener.subscribe(CHANNEL);
+    await listener.subscribe(channel);
   });
-  afterAll(async () => {
+  afterAll(() => {
     redis.disconnect();
     listener.disconnect();
-    await server.stop();
   });
   beforeEach(async () => {
     told = [];
-    await redis.flushall();
+    await redis.flushdb();
   });
 
   const run = (name: keyof typeof SCRIPTS, ...values: (string | number)[]) =>
     redis.eval(SCRIPTS[name].lua, 4, ...KEYS, ...values) as Promise<Result<unknown, never>>;
   const commit = (now: number, ...operations: readonly (readonly string[])[]) =>
-    run('storeCommit', now, CHANNEL, 'me:', ...operations.flat());
+    run('storeCommit', now, channel, 'me:', ...operations.flat());
   const put = (key: string, { condition = '', expiry = '', value = 'jx' } = {}) => [
     'put',
     key,
@@ -47,7 +47,7 @@ describe.skipIf(program === undefined)('inside Redis', () => {
 
   /** Notices so far: a message behind them came. */
   async function heard(): Promise<string[]> {
-    await redis.publish(CHANNEL, 'end');
+    await redis.publish(channel, 'end');
     await expect.poll(() => told.at(-1)).toBe('end');
     return told.splice(0).slice(0, -1);
   }
@@ -121,7 +121,7 @@ describe.skipIf(program === undefined)('inside Redis', () => {
 
   it('a counter grows by what it is given, keeps its expiry, and refuses what is no number', async () => {
     const add = (now: number, by: number | string, expiry = '') =>
-      run('storeIncrement', now, CHANNEL, 'me:', 'n', by, expiry);
+      run('storeIncrement', now, channel, 'me:', 'n', by, expiry);
     expect(await add(0, 1.5, '10')).toBe('1.5');
     expect(await add(1, 2, '99')).toBe('3.5');
     expect(await redis.hget(ROWS, 'n')).toBe('2|10|j3.5');

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { eventually } from '../../support/gateway.ts';
 import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
@@ -55,9 +55,7 @@ export async function startRedis(
       stdio: ['ignore', 'pipe', 'ignore'],
     },
   );
-  let said = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
-  await eventually(() => said.includes('Ready to accept connections'));
+  await isReady(child, child.stdout, 'Ready to accept connections');
   return {
     url: `redis://127.0.0.1:${port}`,
     process: child,
@@ -66,7 +64,10 @@ export async function startRedis(
 }
 
 /** As an unprivileged user where the test runs as root, which `initdb` refuses. */
-export async function startPostgres(program: string): Promise<DatabaseServer> {
+export async function startPostgres(
+  program: string,
+  settings: readonly string[] = [],
+): Promise<DatabaseServer> {
   const directory = await mkdtemp(join(tmpdir(), 'postgres-'));
   const port = await freePort();
   const data = join(directory, 'data');
@@ -74,28 +75,35 @@ export async function startPostgres(program: string): Promise<DatabaseServer> {
   const initdb = findProgram('initdb') ?? 'initdb';
   if (owner) await run('chown', ['postgres', directory]);
   await chmod(directory, 0o700);
-  await run(initdb, ['-D', data, '-U', 'gateway', '--auth', 'trust', '-E', 'UTF8'], {
-    ...owner,
-    cwd: directory,
-  });
+  const setUp = ['-D', data, '-U', 'gateway', '--auth', 'trust', '-E', 'UTF8', '--no-sync'];
+  await run(initdb, setUp, { ...owner, cwd: directory });
   const args = ['-D', data, '-p', String(port), '-k', directory, '-h', '127.0.0.1'];
-  const child = spawn(program, args, {
+  const child = spawn(program, [...args, ...settings], {
     stdio: ['ignore', 'ignore', 'pipe'],
     ...owner,
     cwd: directory,
   });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  await eventually(() => {
-    if (child.exitCode !== null) throw new Error(`postgres ended: ${said}`);
-    return said.includes('ready to accept connections');
-  });
+  await isReady(child, child.stderr, 'ready to accept connections');
   return {
     url: `postgres://gateway@127.0.0.1:${port}/postgres`,
     process: child,
     // Fast: ends the sessions, loses nothing.
     stop: () => stop(child, directory, 'SIGINT'),
   };
+}
+
+/** Resolves when the server says these words; rejects when it ends before. */
+function isReady(child: ChildProcess, output: Readable, words: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    output.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (!said.includes(words)) return;
+      output.removeAllListeners('data').resume();
+      resolve();
+    });
+    child.once('exit', () => reject(new Error(`${child.spawnfile} ended: ${said}`)));
+  });
 }
 
 async function accountOf(name: string): Promise<{ uid: number; gid: number }> {

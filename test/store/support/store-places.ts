@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
 import type { StoreConfig } from '../../../src/store/store-config.ts';
 import { temporaryDirectory } from '../../conformance/store-kill.ts';
-import { findProgram, startPostgres, startRedis, type DatabaseServer } from './database-server.ts';
+import { shareDatabase, type SharedDatabase } from '../../support/servers/share-database.ts';
+import { findProgram } from './database-server.ts';
 
 export interface StorePlaces {
   /** Those whose database is installed. */
@@ -11,29 +11,30 @@ export interface StorePlaces {
   fresh(driver: string): Promise<StoreConfig>;
 }
 
-/** Databases of the test file's own, for as long as it runs. */
+/** Places of the test file's own: databases on the servers of the run, folders for other drivers. */
 export function storePlaces(): StorePlaces {
-  const [redisProgram, postgresProgram] = [findProgram('redis-server'), findProgram('postgres')];
-  let redis: DatabaseServer | undefined;
-  let postgres: DatabaseServer | undefined;
+  const databases = new Map<string, Promise<SharedDatabase>>();
+  const databaseOf = (driver: string): Promise<SharedDatabase> => {
+    if (!databases.has(driver)) databases.set(driver, shareDatabase(driver));
+    return databases.get(driver)!;
+  };
   let sites = 0;
-  beforeAll(async () => {
-    if (redisProgram !== undefined) redis = await startRedis(redisProgram);
-    if (postgresProgram !== undefined) postgres = await startPostgres(postgresProgram);
-  });
-  afterAll(() => Promise.all([redis?.stop(), postgres?.stop()]));
   return {
     drivers: [
       'lmdb',
       'fs',
-      ...(redisProgram === undefined ? [] : ['redis']),
-      ...(postgresProgram === undefined ? [] : ['postgres']),
+      ...(findProgram('redis-server') === undefined ? [] : ['redis']),
+      ...(findProgram('postgres') === undefined ? [] : ['postgres']),
     ],
     async fresh(driver) {
-      const name = `site${++sites}`;
-      if (driver === 'redis') return { driver, options: { url: redis?.url, prefix: `${name}:` } };
-      if (driver === 'postgres') return { driver, options: { url: postgres?.url, schema: name } };
-      return { driver, path: join(await temporaryDirectory(), 'store') };
+      if (driver !== 'redis' && driver !== 'postgres')
+        return { driver, path: join(await temporaryDirectory(), 'store') };
+      const { url, name } = await databaseOf(driver);
+      const site = `${name}_${++sites}`;
+      return {
+        driver,
+        options: { url, ...(driver === 'redis' ? { prefix: `${site}:` } : { schema: site }) },
+      };
     },
   };
 }
