@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cpSync, rmSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { backUp, type BackUpOptions } from '../../src/store/backends/lmdb/backup/back-up.ts';
@@ -67,6 +67,35 @@ const restoreOf = ({ store, media, backup }: Site, replace = false): RestoreOpti
   media,
   replace,
 });
+
+type Steps = Pick<BackUpOptions, 'clock' | 'onRows' | 'onBytes'>;
+
+/** Copies of the site as a kill leaves it, one for each step that the work reports. */
+async function statesOf(
+  { root }: Site,
+  run: (steps: Steps) => Promise<unknown>,
+): Promise<string[]> {
+  const kept = await temporaryDirectory();
+  const states: string[] = [];
+  const step = (): void => {
+    const state = join(kept, String(states.length));
+    cpSync(root, state, { recursive: true });
+    states.push(state);
+  };
+  const now = (): number => {
+    step();
+    return clock.now();
+  };
+  await run({ clock: { ...clock, now }, onRows: step, onBytes: step });
+  expect(states.length).toBeGreaterThan(2);
+  return states;
+}
+
+/** The same work in a process that dies at one of the steps. */
+async function killAt(step: number, name: string, options: object): Promise<void> {
+  const args = [name, JSON.stringify(options), String(step)];
+  expect((await runScript('dying-work.ts', args)).signal).toBe('SIGKILL');
+}
 
 describe('a backup', () => {
   it(
@@ -196,30 +225,30 @@ describe('a backup', () => {
       'that is killed anywhere leaves nothing that is taken for one',
     ),
     async () => {
-      const place = await site();
-      const { store, media, backup } = place;
-      let ended = 'killed';
-      let survived = 0;
-      for (let steps = 1; ended === 'killed'; steps += 2) {
-        const options = JSON.stringify({ store, media, target: backup });
-        const { signal, stdout } = await runScript('dying-work.ts', [
-          'backUp',
-          options,
-          String(steps),
-        ]);
-        ended = signal === 'SIGKILL' ? 'killed' : stdout;
-        if (ended !== 'killed') break;
-        survived++;
-        expect(await readdir(place.root)).not.toContain('backup');
-        for (const name of (await readdir(place.root)).filter((name) => name.includes('partial'))) {
-          const from = join(place.root, name);
+      const expectNone = async ({ root, ...place }: Site): Promise<void> => {
+        const names = await readdir(root);
+        expect(names).not.toContain('backup');
+        for (const name of names.filter((one) => one.includes('partial'))) {
+          const from = join(root, name);
           const refused = { code: 'unavailable', message: expect.stringMatching(/no backup/) };
-          await expect(restore({ ...restoreOf(place, true), from })).rejects.toMatchObject(refused);
+          await expect(
+            restore({ ...restoreOf({ root, ...place }, true), from }),
+          ).rejects.toMatchObject(refused);
         }
+      };
+      const place = await site();
+      const states = await statesOf(place, (steps) => backUp({ ...backUpOf(place), ...steps }));
+      for (const root of states) await expectNone({ ...place, root });
+      expect((await verifyBackup(place.backup, work)).problems).toEqual([]);
+
+      const other = await site();
+      const { store, media, backup: target } = other;
+      for (const step of [2, states.length]) {
+        await killAt(step, 'backUp', { store, media, target });
+        await expectNone(other);
       }
-      expect(ended).toBe('done');
-      expect(survived).toBeGreaterThanOrEqual(2);
-      expect((await verifyBackup(backup, work)).problems).toEqual([]);
+      await backUp(backUpOf(other));
+      expect((await verifyBackup(target, work)).problems).toEqual([]);
     },
   );
 });
@@ -274,27 +303,20 @@ describe('restoring', () => {
       const place = await site();
       await backUp(backUpOf(place));
       await writeRow(place.store, 'new');
-      const original = join(place.root, 'original');
-      await cp(place.store, original, { recursive: true });
-      let ended = 'killed';
-      const seen: unknown[] = [];
-      for (let steps = 1; ended === 'killed'; steps += 2) {
-        await rm(place.store, { recursive: true });
-        await cp(original, place.store, { recursive: true });
-        const { store, media, backup: from } = place;
-        const options = JSON.stringify({ from, store, media, replace: true });
-        const { signal, stdout } = await runScript('dying-work.ts', [
-          'restore',
-          options,
-          String(steps),
-        ]);
-        ended = signal === 'SIGKILL' ? 'killed' : stdout;
-        seen.push(await rowOf(store));
+      const { store, media, backup: from } = place;
+      const states = await statesOf(place, (steps) =>
+        restore({ ...restoreOf(place, true), ...steps }),
+      );
+      for (const root of states) expect(await rowOf(join(root, 'store'))).toBe('new');
+      expect(await rowOf(store)).toBe('old');
+
+      await writeRow(store, 'new');
+      for (const step of [2, states.length]) {
+        await killAt(step, 'restore', { from, store, media, replace: true });
+        expect(await rowOf(store)).toBe('new');
       }
-      expect(ended).toBe('done');
-      expect(seen.length).toBeGreaterThanOrEqual(3);
-      expect(seen.slice(0, -1)).toEqual(seen.slice(0, -1).map(() => 'new'));
-      expect(seen.at(-1)).toBe('old');
+      await restore(restoreOf(place, true));
+      expect(await rowOf(store)).toBe('old');
     },
   );
 
