@@ -95,47 +95,6 @@ describe('a stop', () => {
   );
 });
 
-describe('after kill -9', () => {
-  it('everything that was acknowledged is there, and nothing by halves', async () => {
-    const home = await directoryOfTest();
-    const gateway = await gatewayOfTest(ECHO, { directory: home });
-    const acknowledged = { models: [] as string[], requests: [] as string[] };
-    let next = 0;
-    const work = async (): Promise<void> => {
-      for (;;) {
-        const name = `acme/model-${next++}`;
-        const model = { name, routes: [{ provider: 'mock' }] };
-        const made = await gateway.admin('POST', '/admin/v1/models', model);
-        if (made.status === 201) acknowledged.models.push(name);
-        const answer = await gateway.chat('acme/echo');
-        if (answer.status !== 200) continue;
-        acknowledged.requests.push(String(answer.headers.get('x-request-id')));
-      }
-    };
-    const workers = Promise.allSettled(Array.from({ length: 8 }, work));
-    await eventually(() => acknowledged.requests.length >= 60);
-    gateway.child!.kill('SIGKILL');
-    await workers;
-
-    const again = await gatewayOfTest(ECHO, { directory: home });
-    const names = new Set<string>();
-    for (let page: string | null = ''; page !== null;) {
-      const { body } = await again.admin('GET', `/admin/v1/models?limit=100&page=${page}`);
-      for (const { name, routes } of body.data) {
-        expect(routes).toHaveLength(1);
-        names.add(name);
-      }
-      page = body.next_page;
-    }
-    expect(acknowledged.models.filter((name) => !names.has(name))).toEqual([]);
-    for (const id of acknowledged.requests)
-      expect((await again.admin('GET', `/admin/v1/requests/${id}`)).status).toBe(200);
-    // What was under way is whole: every listed model can be called.
-    const last = [...names].at(-1) ?? '';
-    expect((await again.chat(last, { key: gateway.clientKey })).status).toBe(200);
-  });
-});
-
 describe('secrets at rest', () => {
   const KEYED = {
     providers: [
