@@ -105,22 +105,26 @@ describe('roles', () => {
       const members = await Promise.all(asked);
       const { secrets, before } = await ofOwner();
       const wrong: string[] = [];
-      for (const { role, own, other } of members) {
-        for (const call of sampleCalls(world.document, theirs)) {
-          const use = useOf({ method: call.method, path: call.operation.split(' ')[1] ?? '' });
-          const may = use === 'none' || allows(role, use);
-          const what = `${role} ${call.operation}`;
-          // Who may change it shall not do so here; a link says all that is asked.
-          const isTried = !may || (call.method === 'GET' && use !== 'call');
-          const isOfOneKey = call.operation.includes('/interactions/{id}');
-          const told = isTried ? await send(own, call) : undefined;
-          if (told && (may ? told.status !== 200 && !isOfOneKey : !isRefused(told)))
+      for (const [index, call] of sampleCalls(world.document, theirs).entries()) {
+        const use = useOf({ method: call.method, path: call.operation.split(' ')[1] ?? '' });
+        // The gate refuses the others whatever is named; of those that it lets in, each has its turn.
+        const may = members.filter(({ role }) => use === 'none' || allows(role, use));
+        const { role, own, other } = may[index % may.length]!;
+        const what = `${role} ${call.operation}`;
+        // Who may change it shall not do so here; a link says all that is asked.
+        if (
+          call.method === 'GET' &&
+          use !== 'call' &&
+          !call.operation.includes('/interactions/{id}')
+        ) {
+          const told = await send(own, call);
+          if (told.status !== 200)
             wrong.push(`${what} of its own: ${told.status} ${JSON.stringify(told.body)}`);
-          if (call.operation.endsWith(LINKED)) continue;
-          const foreign = await send(other, call);
-          if (may ? !isHidden(foreign, secrets, JSON.stringify(call)) : !isRefused(foreign))
-            wrong.push(`${what} of another: ${foreign.status} ${JSON.stringify(foreign.body)}`);
         }
+        if (call.operation.endsWith(LINKED)) continue;
+        const foreign = await send(other, call);
+        if (!isHidden(foreign, secrets, JSON.stringify(call)))
+          wrong.push(`${what} of another: ${foreign.status} ${JSON.stringify(foreign.body)}`);
       }
       expect(wrong).toEqual([]);
       const { before: after } = await ofOwner();
