@@ -20,6 +20,9 @@ export interface CliOptions {
   signals?: EventEmitter;
   onExit?: (code: number) => void;
   onStdout?: (text: string) => void;
+  onStderr?: (text: string) => void;
+  /** Command line in place of the one of the sources. */
+  main?: typeof main;
   /** Receives what is written to stdout as bytes. */
   onBytes?: (bytes: Uint8Array) => void;
 }
@@ -47,11 +50,11 @@ class TextSink extends EventEmitter {
 export async function runCli(argv: string[], options: CliOptions = {}): Promise<CliRun> {
   const { tty = false } = options;
   const stdout = new TextSink(tty, options);
-  const stderr = new TextSink(tty);
+  const stderr = new TextSink(tty, options.onStderr && { onStdout: options.onStderr });
   const stdin = Object.assign(Readable.from(options.stdin === undefined ? [] : [options.stdin]), {
     isTTY: tty,
   });
-  const code = await main({
+  const code = await (options.main ?? main)({
     argv,
     env: options.env ?? {},
     cwd: options.cwd ?? (await emptyDirectory()),

@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
-import { BINARY, newDirectory, startGateway } from '../../support/gateway.ts';
-import type { TestGateway } from '../../support/gateway.ts';
+import { runCli } from '../../cli/run-cli.ts';
+import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
+import { startGateway } from '../../support/gateway.ts';
+import type { StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
 import { CLIENT_ID, CLIENT_SECRET, signInAs, startIdentityProvider } from './identity-provider.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 
@@ -20,25 +20,27 @@ describe('sign-in of a person by the device flow', { timeout: 120_000 }, () => {
   let gateway: TestGateway;
   let directory: string;
 
-  const configuration = (roles: readonly object[]): object => ({
-    server: {
-      sso: {
-        issuer: provider.issuer,
-        client_id: CLIENT_ID,
-        client_secret: '${secret:env:SSO_SECRET}',
-        lifetime: '1h',
-        roles,
+  const start = (
+    roles: readonly object[],
+    options: StartGatewayOptions = {},
+  ): Promise<TestGateway> =>
+    startGateway(
+      {
+        server: {
+          sso: {
+            issuer: provider.issuer,
+            client_id: CLIENT_ID,
+            client_secret: '${secret:env:SSO_SECRET}',
+            lifetime: '1h',
+            roles,
+          },
+          store: { driver: 'lmdb' },
+          workers: 2,
+        },
+        organizations: [{ name: 'team-a' }, { name: 'team-b' }],
       },
-      workers: 2,
-    },
-    organizations: [{ name: 'team-a' }, { name: 'team-b' }],
-  });
-  const start = (roles: readonly object[]): Promise<TestGateway> =>
-    startGateway(configuration(roles), {
-      binary: true,
-      directory,
-      env: { SSO_SECRET: CLIENT_SECRET },
-    });
+      { directory, env: { SSO_SECRET: CLIENT_SECRET }, ...options },
+    );
 
   beforeAll(async () => {
     provider = await startIdentityProvider({
@@ -47,47 +49,32 @@ describe('sign-in of a person by the device flow', { timeout: 120_000 }, () => {
       eve: ['guests', 'visitors'],
       nobody: [],
     });
-    directory = await newDirectory();
-    gateway = await start(ROLES);
+    directory = await emptyDirectory();
+    gateway = await start(ROLES, { binary: true });
   }, 120_000);
   afterAll(async () => {
     await gateway?.stop();
     await provider?.stop();
   });
 
-  /** Runs a command; `onText` sees its standard error as it grows. */
-  async function run(
-    args: readonly string[],
-    { home, onText }: { home: string; onText?: (text: string) => void },
-  ): Promise<{ code: number; out: string; err: string }> {
-    const child = spawn(process.execPath, [BINARY, ...args], {
-      env: { PATH: process.env['PATH'], HOME: home, XDG_CONFIG_HOME: home },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let out = '';
-    let err = '';
-    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => {
-      err += chunk.toString();
-      onText?.(err);
-    });
-    const [code] = (await once(child, 'close')) as [number];
-    return { code, out, err };
-  }
-
   /** Runs `gateway login --sso` while this person signs in. */
   async function login(person: string, ...more: string[]) {
-    const home = await newDirectory();
+    const home = await emptyDirectory();
+    let said = '';
     let seen = false;
-    const onText = (text: string): void => {
-      const [, href] = /sign in at (\S+) with the code/.exec(text) ?? [];
+    const onStderr = (text: string): void => {
+      said += text;
+      const [, href] = /sign in at (\S+) with the code/.exec(said) ?? [];
       if (href === undefined || seen) return;
       seen = true;
       void signInAs(person, href);
     };
-    const args = ['login', gateway.url, '--sso', '--no-browser', ...more, '-o', 'json'];
-    return { home, ...(await run(args, { home, onText })) };
+    const words = ['login', gateway.url, '--sso', '--no-browser', ...more, '-o', 'json'];
+    const run = await runCli(words, { env: envOf(home), onStderr });
+    return { home, ...run };
   }
+
+  const envOf = (home: string) => ({ HOME: home, XDG_CONFIG_HOME: home });
 
   async function keyIn(home: string): Promise<string> {
     const file = await readFile(join(home, 'gateway', 'contexts.yaml'), 'utf8');
@@ -100,16 +87,16 @@ describe('sign-in of a person by the device flow', { timeout: 120_000 }, () => {
       'gives a key with the role of the group, kept for its owner alone, which a logout ends',
     ),
     async () => {
-      const { home, code, err } = await login('ada');
-      expect(code, err).toBe(0);
+      const { home, code, stderr } = await login('ada');
+      expect(code, stderr).toBe(0);
       const { mode } = await stat(join(home, 'gateway', 'contexts.yaml'));
       expect(mode & 0o777).toBe(0o600);
       const key = await keyIn(home);
       const own = await gateway.call('GET', '/v1/account/key', { key });
       expect(own.body).toMatchObject({ role: 'operator', organization: { name: 'team-a' } });
       expect(own.body.name).toMatch(/^ada@example\.com /);
-      const { code: left, err: why } = await run(['logout'], { home });
-      expect(left, why).toBe(0);
+      const left = await runCli(['logout'], { env: envOf(home) });
+      expect(left.code, left.stderr).toBe(0);
       const over = await gateway.call('GET', '/v1/account/key', { key });
       expect(over).toMatchObject({ status: 401, body: { error: 'API key has been revoked' } });
     },
@@ -117,22 +104,22 @@ describe('sign-in of a person by the device flow', { timeout: 120_000 }, () => {
 
   it('takes the first mapping that fits, or that of the organization that is named', async () => {
     const first = await login('bo');
-    expect(first.code, first.err).toBe(0);
+    expect(first.code, first.stderr).toBe(0);
     const own = await gateway.call('GET', '/v1/account/key', { key: await keyIn(first.home) });
     expect(own.body).toMatchObject({ role: 'billing', organization: { name: 'team-a' } });
     const second = await login('bo', '--organization', 'team-b');
-    expect(second.code, second.err).toBe(0);
+    expect(second.code, second.stderr).toBe(0);
     const other = await gateway.call('GET', '/v1/account/key', { key: await keyIn(second.home) });
     expect(other.body).toMatchObject({ role: 'viewer', organization: { name: 'team-b' } });
   });
 
   it('refuses who has no mapped group, with the groups that were seen, and audits it', async () => {
-    const { code, err, out } = await login('eve');
+    const { code, stderr, stdout } = await login('eve');
     expect(code).not.toBe(0);
-    expect(out + err).toContain('guests, visitors');
-    expect(out + err).toContain('server.sso.roles');
+    expect(stdout + stderr).toContain('guests, visitors');
+    expect(stdout + stderr).toContain('server.sso.roles');
     const none = await login('nobody');
-    expect(none.out + none.err).toContain('the claim groups names no group');
+    expect(none.stdout + none.stderr).toContain('the claim groups names no group');
     const { body } = await gateway.admin('GET', '/admin/v1/audit?action=sign_in_refused');
     expect(JSON.stringify(body)).toContain('eve@example.com');
   });
@@ -164,8 +151,8 @@ describe('sign-in of a person by the device flow', { timeout: 120_000 }, () => {
   });
 
   it('ends a key with the mapping that gave it', async () => {
-    const { home, code, err } = await login('ada');
-    expect(code, err).toBe(0);
+    const { home, code, stderr } = await login('ada');
+    expect(code, stderr).toBe(0);
     const key = await keyIn(home);
     await gateway.stop();
     gateway = await start(ROLES.slice(1));

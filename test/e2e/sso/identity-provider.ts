@@ -14,6 +14,8 @@ export type People = Readonly<Record<string, readonly string[]>>;
 export const CLIENT_ID = 'gateway';
 export const CLIENT_SECRET = 'a-secret-of-the-client-that-nobody-prints';
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+/** Seconds after which a device may ask again; no test waits longer. */
+const INTERVAL = 0.1;
 const MAX_STEPS = 20;
 
 /** Starts a real provider on a free port that knows these people; passwords do not count. */
@@ -27,7 +29,7 @@ export async function startIdentityProvider(people: People): Promise<IdentityPro
   });
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { default: Provider } = await import('oidc-provider');
-  const handle = new Provider(issuer, {
+  const provider = new Provider(issuer, {
     clients: [
       {
         client_id: CLIENT_ID,
@@ -51,7 +53,13 @@ export async function startIdentityProvider(people: People): Promise<IdentityPro
         groups: people[id] ?? [],
       }),
     }),
-  }).callback();
+  });
+  provider.use(async (context, next) => {
+    await next();
+    if (context.path === '/device/auth' && context.status === 200)
+      Object.assign(context.body as object, { interval: INTERVAL });
+  });
+  const handle = provider.callback();
   listener = (request, response) => void handle(request, response);
   return {
     issuer,
