@@ -24,7 +24,7 @@ describe.skipIf(BROWSER === undefined)('single sign-on in a browser', () => {
       roles: [{ group: 'leads', organization: 'team-a', role: 'viewer' }],
     };
     const config = { server: { sso }, organizations: [{ name: 'team-a' }] };
-    gateway = await startGateway(config, { binary: true, env: { SSO_SECRET: CLIENT_SECRET } });
+    gateway = await startGateway(config, { env: { SSO_SECRET: CLIENT_SECRET } });
   });
   afterAll(async () => {
     await browser?.close();

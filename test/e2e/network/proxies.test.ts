@@ -177,19 +177,19 @@ it('a start warns once of providers on this machine that a proxy would be asked 
     { name: 'mock', type: 'mock' },
   ];
   const through = await proxy({ credentials: CREDENTIALS });
-  const startWith = async (env: Record<string, string>): Promise<string> => {
+  const startWith = async (workers: number, env: Record<string, string>): Promise<string> => {
     const gateway = await startGateway(
-      { server: { workers: 2 }, providers },
+      { server: { workers }, providers },
       { binary: true, env: { HTTP_PROXY: through.authorizedUrl, ...env } },
     );
     await gateway.stop();
     return gateway.log();
   };
-  const log = await startWith({});
+  const log = await startWith(2, {});
   expect(log.match(/warning: .*proxy.*/g)).toEqual([
     `warning: providers first, ollama on this machine are asked through the proxy ${through.url} of the environment`,
   ]);
   expect(log).toContain('hint: add 127.0.0.1 to NO_PROXY, or set proxy: none');
   expect(log).not.toContain('hush-hush');
-  expect(await startWith({ NO_PROXY: '127.0.0.1,localhost' })).not.toContain('warning');
+  expect(await startWith(1, { NO_PROXY: '127.0.0.1,localhost' })).not.toContain('warning');
 });
