@@ -1,8 +1,10 @@
-// Installs the command-line clients that people use and lets each hold a conversation through the
-// gateway, offline, in a home of its own. They are no dependencies: more than a gigabyte, from four vendors.
-// Installed without their scripts into node_modules/.cache/clients, once for each list of versions.
+// Lets the command-line clients that people use hold a conversation through the gateway, each offline, in
+// a home of its own. They are no dependencies: more than a gigabyte, from four vendors. Installed without
+// their scripts below the user's cache folder, once for each list of versions. With --install only that.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,8 +12,14 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** For all of them together. */
 const INSTALL_MS = 6 * 60_000;
 const deadline = Date.now() + INSTALL_MS;
-const cache = join(root, 'node_modules/.cache/clients');
-const { dependencies } = JSON.parse(readFileSync(join(root, 'test/clients/versions.json'), 'utf8'));
+const list = readFileSync(join(root, 'test/clients/versions.json'), 'utf8');
+const { dependencies } = JSON.parse(list);
+/** Outside of the checkout: every clean one would download them anew. */
+const cache = join(
+  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+  'agent-gateway/clients',
+  createHash('sha256').update(list).digest('hex').slice(0, 12),
+);
 
 mkdirSync(cache, { recursive: true });
 writeFileSync(join(cache, 'package.json'), '{ "private": true }\n');
@@ -19,27 +27,29 @@ const missing = Object.entries(dependencies)
   .filter(([name, version]) => installed(name) !== version)
   .filter(([name, version]) => !install(name, version))
   .map(([name, version]) => `${name}@${version}`);
-for (const one of missing) console.error(`NOT TESTED: ${one} could not be installed here`);
+sayMissing();
 
-const { status } = spawnSync(
-  process.execPath,
-  [
-    join(root, 'node_modules/vitest/vitest.mjs'),
-    'run',
-    '--config',
-    'test/clients/vitest.config.ts',
-  ],
-  { cwd: root, stdio: 'inherit', env: { ...process.env, CLIENTS: cache } },
-);
-for (const one of missing) console.error(`NOT TESTED: ${one} could not be installed here`);
-process.exitCode = status ?? 1;
+if (!process.argv.includes('--install')) {
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const { status } = spawnSync(
+    process.execPath,
+    [vitest, 'run', '--config', 'test/clients/vitest.config.ts'],
+    { cwd: root, stdio: 'inherit', env: { ...process.env, CLIENTS: cache } },
+  );
+  sayMissing();
+  process.exitCode = status ?? 1;
+}
+
+function sayMissing() {
+  for (const one of missing) console.error(`NOT TESTED: ${one} could not be installed here`);
+}
 
 function installed(name) {
   const file = join(cache, 'node_modules', name, 'package.json');
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined;
 }
 
-/** Each by itself, so that one that fails takes none of the others with it. */
+/** Each by itself: a failed one leaves the others installed. */
 function install(name, version) {
   console.log(`installing ${name}@${version} …`);
   const words = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=1'];

@@ -6,11 +6,20 @@ const OF_TYPES = /\b(?:import|export)\s+type\b[^'"]*['"][^'"]+['"]/g;
 const IMPORTED = /(?:\bfrom|\bimport\(?)\s*['"](\.[^'"]+)['"]/g;
 
 /**
- * Paths of the tests that load a source, from the root of the repository like its own: first those that
- * share most words with its path, among them those that reach it over the fewest imports.
+ * Paths of the tests that load one of the sources, from the root of the repository like theirs: by source
+ * first those that share most words with its path, among them those that reach it over the fewest imports.
+ * The nearest of every source come before the second nearest of any.
  */
-export function testsNear(root: string, source: string): string[] {
+export function testsNear(root: string, ...sources: readonly string[]): string[] {
   const importers = importersIn(root);
+  const places = new Map<string, number>();
+  for (const source of sources)
+    for (const [place, path] of nearestFirst(importers, source).entries())
+      places.set(path, Math.min(place, places.get(path) ?? place));
+  return [...places].sort(([, one], [, other]) => one - other).map(([path]) => path);
+}
+
+function nearestFirst(importers: ReadonlyMap<string, string[]>, source: string): string[] {
   const distances = new Map([[source, 0]]);
   // Grows while it is walked.
   for (const [path, distance] of distances)
