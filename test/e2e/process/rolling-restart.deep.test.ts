@@ -1,32 +1,31 @@
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
-import { findProgram, startPostgres, startRedis } from '../../store/support/database-server.ts';
-import type { DatabaseServer } from '../../store/support/database-server.ts';
+import { findProgram } from '../../store/support/database-server.ts';
 import { freePort } from '../../store/support/free-port.ts';
 import { startBalancer } from '../../support/stage/balancer.ts';
 import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { shareDatabase } from '../../support/servers/share-database.ts';
 import { startSteadyLoad } from '../../support/stage/steady-load.ts';
 
 const BACKENDS = [
-  { driver: 'lmdb', program: undefined, start: undefined, restarts: 4 },
-  { driver: 'redis', program: 'redis-server', start: startRedis, restarts: 2 },
-  { driver: 'postgres', program: 'postgres', start: startPostgres, restarts: 2 },
+  { driver: 'lmdb', program: undefined, restarts: 2 },
+  { driver: 'redis', program: 'redis-server', restarts: 2 },
+  { driver: 'postgres', program: 'postgres', restarts: 2 },
 ].map((backend) => ({ ...backend, path: backend.program && findProgram(backend.program) }));
 
 const MODEL = 'acme/echo';
 const ENV = { MASTER: 'a-master-key-of-32-characters-00' };
 
-function configOf(driver: string, url: string | undefined, server: object = {}) {
-  const name = `t${Math.random().toString(36).slice(2, 10)}`;
-  const place = driver === 'redis' ? { prefix: `${name}:` } : { schema: name };
+async function configOf(driver: string, server: object) {
+  const database = driver === 'lmdb' ? undefined : await shareDatabase(driver);
   const reply = { text: 'one two three', chunks: 3, chunk_delay_ms: 60 };
   return {
     server: {
       ...server,
-      store: { driver, ...(url !== undefined && { options: { url, ...place } }) },
+      store: { driver, ...(database && { options: database.options }) },
       secrets: { master_key: '${secret:env:MASTER}' },
       log: { level: 'warn' },
     },
@@ -61,13 +60,7 @@ async function makeAgent({ call }: TestGateway, key: string): Promise<string> {
   return (await call('POST', '/v1/agents', { key, body })).body.id;
 }
 
-describe.each(BACKENDS)('two gateways on $driver', ({ driver, program, start, restarts, path }) => {
-  let database: DatabaseServer | undefined;
-  beforeAll(async () => {
-    if (start && path !== undefined) database = await start(path);
-  });
-  afterAll(() => database?.stop());
-
+describe.each(BACKENDS)('two gateways on $driver', ({ driver, program, restarts, path }) => {
   it.skipIf(program !== undefined && path === undefined)(
     verifies(
       'ops.shutdown.drain',
@@ -76,7 +69,7 @@ describe.each(BACKENDS)('two gateways on $driver', ({ driver, program, start, re
     ),
     async () => {
       const { running, key, restart, urls } = await startReplicas(
-        configOf(driver, database?.url, { drain_idle: '1s' }),
+        await configOf(driver, { drain_idle: '1s' }),
       );
       const agent = await makeAgent(running[0]!, key);
       const balancer = await startBalancer(urls);
@@ -105,8 +98,8 @@ describe('a turn that outlasts the drain of its process', () => {
   it(
     verifies('ops.shutdown.drain', 'store.multi-node', 'is answered once, by the other process'),
     async () => {
-      const config = configOf('lmdb', undefined, { drain: '200ms' });
-      const slow = { text: 'one two three four', chunks: 4, chunk_delay_ms: 1_000 };
+      const config = await configOf('lmdb', { drain: '200ms' });
+      const slow = { text: 'one two three four', chunks: 4, chunk_delay_ms: 600 };
       config.providers[0]!.mock.rules = [{ reply: slow }];
       const { running, key } = await startReplicas(config);
       const [first, second] = running as [TestGateway, TestGateway];
