@@ -1,38 +1,27 @@
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
-import {
-  findProgram,
-  startPostgres,
-  startRedis,
-  type DatabaseServer,
-} from '../../store/support/database-server.ts';
+import { findProgram } from '../../store/support/database-server.ts';
+import { shareDatabase } from '../../support/servers/share-database.ts';
 import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
 const BACKENDS = [
-  { driver: 'redis', program: 'redis-server', start: startRedis },
-  { driver: 'postgres', program: 'postgres', start: startPostgres },
+  { driver: 'redis', program: 'redis-server' },
+  { driver: 'postgres', program: 'postgres' },
 ].map((backend) => ({ ...backend, path: findProgram(backend.program) }));
 
 const LATER = [{ type: 'user.message', content: [{ type: 'text', text: 'slowly' }] }];
 
-describe.each(BACKENDS)('two gateways on $driver', ({ driver, start, path }) => {
-  let server: DatabaseServer;
-  beforeAll(async () => {
-    if (path !== undefined) server = await start(path);
-  });
-  afterAll(() => server?.stop());
-
+describe.each(BACKENDS)('two gateways on $driver', ({ driver, path }) => {
   async function replicas(): Promise<[TestGateway, TestGateway]> {
+    const { options: place } = await shareDatabase(driver);
     const directory = await newDirectory();
-    const name = `t${Math.random().toString(36).slice(2, 10)}`;
-    const place = driver === 'redis' ? { prefix: `${name}:` } : { schema: name };
     const reply = { text: 'one two three', chunks: 3, chunk_delay_ms: 400 };
     const config = {
       server: {
-        store: { driver, options: { url: server.url, ...place } },
+        store: { driver, options: place },
         secrets: { master_key: '${secret:env:MASTER}' },
       },
       providers: [
