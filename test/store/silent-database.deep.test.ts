@@ -4,35 +4,33 @@ import { openPostgresStore } from '../../src/store/backends/postgres/open-postgr
 import { openRedisStore } from '../../src/store/backends/redis/open-redis-store.ts';
 import { openCutProxy } from '../chaos/cut-proxy.ts';
 import { eventually } from '../support/gateway.ts';
-import { findProgram, startPostgres, startRedis } from './support/database-server.ts';
+import { hurryTimers } from '../support/hurry-timers.ts';
+import { shareDatabase } from '../support/servers/share-database.ts';
+import { findProgram } from './support/database-server.ts';
 
 const BACKENDS = [
-  { driver: 'redis', program: 'redis-server', start: startRedis, open: openRedisStore },
-  { driver: 'postgres', program: 'postgres', start: startPostgres, open: openPostgresStore },
+  { driver: 'redis', program: 'redis-server', open: openRedisStore },
+  { driver: 'postgres', program: 'postgres', open: openPostgresStore },
 ].map((backend) => ({ ...backend, path: findProgram(backend.program) }));
 
 /** Everything waits at most a quarter of a minute, and no machine is ten times as slow. */
 const SLOW = 150_000;
-/** So that nobody has to: as in a process that has seen many minutes go by. */
-const HURRY = 10;
-const clock = {
-  ...systemClock,
-  setTimeout: (fn: () => void, ms: number) => systemClock.setTimeout(fn, ms / HURRY),
-};
+/** Times as fast as waits run out here. */
+const HURRY = 4;
 
-describe.each(BACKENDS)('a $driver store', ({ start, open, path }) => {
+describe.each(BACKENDS)('a $driver store', ({ driver, open, path }) => {
   it.skipIf(path === undefined)(
     'goes on over new connections when the other side of the old ones is gone without a word',
     async () => {
-      const server = await start(path!);
-      onTestFinished(() => server.stop());
+      const server = await shareDatabase(driver);
+      hurryTimers(HURRY);
       const url = new URL(server.url);
       const line = await openCutProxy(Number(url.port));
       onTestFinished(() => line.close());
       url.port = String(line.port);
       const [store, other] = await Promise.all([
-        open({ url: url.toString() }, clock),
-        open({ url: server.url }, clock),
+        open({ ...server.options, url: url.toString() }, systemClock),
+        open(server.options, systemClock),
       ]);
       onTestFinished(async () => void (await Promise.all([store.close(), other.close()])));
       const put = (value: number) => store.commit([{ type: 'put', key: ['k'], value }]);

@@ -1,17 +1,24 @@
 import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
+import { createFastTime } from '../../chaos/fast-time.ts';
 import { verifies } from '../../requirements.ts';
 import { findProgram, startRedis } from '../../store/support/database-server.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 
 const path = findProgram('redis-server');
+/** So much faster does the gateway give its store up. */
+const RATE = 4;
+const ENV = {
+  MASTER: 'a-master-key-of-32-characters-00',
+  ...createFastTime(RATE).environment,
+};
 
 it.skipIf(path === undefined)(
   verifies('ops.shutdown.drain', 'a gateway whose store is away ends when it is told to'),
   async () => {
     const redis = await startRedis(path!);
     onTestFinished(() => redis.stop());
-    const reply = { text: 'one two three', chunks: 3, chunk_delay_ms: 500 };
+    const reply = { text: 'one two three', chunks: 3, chunk_delay_ms: 500 * RATE };
     const gateway = await startGateway(
       {
         server: {
@@ -22,7 +29,7 @@ it.skipIf(path === undefined)(
         providers: [{ name: 'mock', type: 'mock', mock: { rules: [{ reply }] } }],
         models: [{ name: 'acme/slow', routes: [{ provider: 'mock' }] }],
       },
-      { binary: true, env: { MASTER: 'a-master-key-of-32-characters-00' } },
+      { binary: true, env: ENV },
     );
     onTestFinished(async () => void gateway.child?.kill('SIGKILL'));
     const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
