@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../cli/run-cli.ts';
 import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import { verifies } from '../../requirements.ts';
-import { BINARY, eventually, startGateway } from '../../support/gateway.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
 const TEAM = `version: 1
@@ -52,18 +52,9 @@ describe('what the command line shows of objects', () => {
   let value: string;
 
   const cli = async (line: string, key = gateway.adminKey) => {
-    const run = await execa(process.execPath, [BINARY, ...line.split(' ')], {
-      cwd,
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        GATEWAY_SERVER: gateway.url,
-        GATEWAY_API_KEY: key,
-        DOCS: 'secret-of-the-docs',
-      },
-      extendEnv: false,
-      reject: false,
-    });
-    expect([run.exitCode, run.stderr], line).toEqual([0, expect.not.stringContaining('error')]);
+    const env = { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: key, DOCS: 'secret-of-the-docs' };
+    const run = await runCli(line.split(' '), { cwd, env });
+    expect([run.code, run.stderr], line).toEqual([0, expect.not.stringContaining('error')]);
     return run.stdout;
   };
   const json = async (line: string) => JSON.parse(await cli(`${line} -o json`)).data;
