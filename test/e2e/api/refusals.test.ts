@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SurfaceRow } from '../../conformance/surface.ts';
 import { verifies } from '../../requirements.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
@@ -206,29 +206,35 @@ describe('a refused request', () => {
     120_000,
   );
 
-  it.each([
-    ['/v1/files/file_1', 'files'],
-    ['/v1/sessions', 'sessions'],
-    ['/admin/v1/keys?q=x', 'admin'],
-    ['/v1/videos/video_1', 'videos'],
-  ])('of %s with a bad key leave a record, although they call no model', async (path, surface) => {
-    // The records of refused credentials are a few in a minute, for all tests of this process.
-    const own = await startGateway({ server: { log: { format: 'json' } } }, { binary: true });
-    onTestFinished(async () => void (await own.stop()));
-    const answer = await own.call('GET', path, { key: 'sk-of-nobody-at-all' });
-    expect(answer.status).toBe(401);
-    const id = answer.headers.get('x-request-id');
-    await eventually(async () => {
-      const found = await own.admin('GET', `/admin/v1/requests/${id}`);
-      return found.status === 200 && found.body.surface === surface;
+  describe('with a bad key', () => {
+    // Of the records of refused credentials, a process keeps a few in a minute.
+    let own: TestGateway;
+    beforeAll(async () => {
+      own = await startGateway({ server: { log: { format: 'json' } } }, { binary: true });
     });
-    const keyless = await own.call('GET', path, { key: '' });
-    expect(keyless.status).toBe(401);
-    const { status } = await own.admin(
-      'GET',
-      `/admin/v1/requests/${keyless.headers.get('x-request-id')}`,
-    );
-    expect(status).toBe(404);
+    afterAll(() => own.stop());
+
+    it.each([
+      ['/v1/files/file_1', 'files'],
+      ['/v1/sessions', 'sessions'],
+      ['/admin/v1/keys?q=x', 'admin'],
+      ['/v1/videos/video_1', 'videos'],
+    ])('leave a record although %s calls no model', async (path, surface) => {
+      const answer = await own.call('GET', path, { key: 'sk-of-nobody-at-all' });
+      expect(answer.status).toBe(401);
+      const id = answer.headers.get('x-request-id');
+      await eventually(async () => {
+        const found = await own.admin('GET', `/admin/v1/requests/${id}`);
+        return found.status === 200 && found.body.surface === surface;
+      });
+      const keyless = await own.call('GET', path, { key: '' });
+      expect(keyless.status).toBe(401);
+      const { status } = await own.admin(
+        'GET',
+        `/admin/v1/requests/${keyless.headers.get('x-request-id')}`,
+      );
+      expect(status).toBe(404);
+    });
   });
 
   it('with a bad key is counted always, and kept in a bounded number', async () => {
