@@ -9,7 +9,7 @@ import { ask, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { Answer, TestGateway } from '../../support/gateway.ts';
 import { sendJson, startUpstream } from '../../support/stage/upstream.ts';
 
-const ROUNDS = 3;
+const ROUNDS = 2;
 const OF_EACH = 4;
 const LATEST_MS = 40;
 const PROVIDER_MS = 15;
