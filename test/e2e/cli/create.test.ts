@@ -198,15 +198,20 @@ describe('create', () => {
       const refused = await cli(group, 'create', 'a', ...words, '-o', 'json');
       expect([refused.code, file.code]).toEqual([3, 3]);
       expect(refused.json().data.diagnostics.toSorted(byPath)).toEqual(expected.toSorted(byPath));
-      const [{ path, message, hint = '' }] = expected;
-      const shown = await cli(group, 'create', 'a', ...words);
-      expect([shown.code, shown.stdout]).toEqual([3, '']);
-      expect(shown.stderr).toContain(`error: ${path}: ${message}`);
-      expect(shown.stderr).toContain(hint);
-      expect((await cli(group, 'create', 'a', ...words, '-o', 'yaml')).stdout).toBe('');
       expect(await view(group, 'a')).toBeUndefined();
     },
   );
+
+  it('shows a fault as a line with its hint, and prints no YAML of it', async () => {
+    const words = ['providers', 'create', 'a', '--kind', 'opnai'];
+    const [fault] = (await cli(...words, '-o', 'json')).json().data.diagnostics as Fault[];
+    const shown = await cli(...words);
+    expect([shown.code, shown.stdout]).toEqual([3, '']);
+    expect(shown.stderr).toContain(`error: ${fault?.path}: ${fault?.message}`);
+    expect(fault?.hint).toBeDefined();
+    expect(shown.stderr).toContain(fault?.hint);
+    expect((await cli(...words, '-o', 'yaml')).stdout).toBe('');
+  });
 
   it.each([
     ['models', ['--route', 'ehco'], 'routes[0].provider: no provider is named ehco', 'echo'],
