@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { request } from 'node:https';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { readLoaded, recordLoads } from '../../cli/loaded-modules.ts';
 import { verifies } from '../../requirements.ts';
 import { createAuthority } from '../../support/certificates.ts';
@@ -100,9 +102,19 @@ async function fakeTunnel(): Promise<{ arguments: string }> {
 
 describe('gateway dev', () => {
   it(
-    verifies('cli.dev', 'serves with a line for each request and reloads changed files'),
+    verifies(
+      'cli.dev',
+      'serves with a line for each request, beside it HTTPS with --https, and reloads changed files',
+    ),
     async () => {
-      const dev = await start(['dev']);
+      const dev = await start(['dev', '--https', '--https-port', '0']);
+      const secure = (await shown(dev, /https {7}(https:\S+)/)) ?? '';
+      expect(secure).toMatch(/^https:\/\/localhost:\d+$/);
+      const headers = { authorization: `Bearer ${dev.key}` };
+      const [status, text] = await get(`${secure}/v1/models`, headers);
+      expect(status).toBe(200);
+      expect(text).toContain('own/one');
+      expect((await get(`${secure}/console`, {}))[0]).not.toBe(502);
       expect((await chat(dev.url, dev.key)).status).toBe(200);
       await shown(
         dev,
@@ -115,18 +127,6 @@ describe('gateway dev', () => {
       expect(await stop(dev.child)).toBe(0);
     },
   );
-
-  it('serves HTTPS beside the plain address with --https', async () => {
-    const dev = await start(['dev', '--https', '--https-port', '0']);
-    const secure = (await shown(dev, /https {7}(https:\S+)/)) ?? '';
-    expect(secure).toMatch(/^https:\/\/localhost:\d+$/);
-    const headers = { authorization: `Bearer ${dev.key}` };
-    const [status, text] = await get(`${secure}/v1/models`, headers);
-    expect(status).toBe(200);
-    expect(text).toContain('own/one');
-    expect((await get(`${secure}/console`, {}))[0]).not.toBe(502);
-    expect(await stop(dev.child)).toBe(0);
-  });
 
   it(
     verifies('cli.dev', 'opens a tunnel only after it said what it downloads and was answered yes'),
@@ -183,10 +183,11 @@ describe('gateway dev', () => {
   });
 
   it('ends with a sentence when the port of --https is taken', async () => {
-    const dev = await start(['dev']);
-    const port = new URL(dev.url).port;
-    const other = await writeConfig(join(directory, 'other'), configWith('own/one'), true);
-    const argv = ['dev', '--https', '--https-port', port, '-c', other];
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    onTestFinished(() => void taken.close());
+    const { port } = taken.address() as AddressInfo;
+    const argv = ['dev', '--https', '--https-port', String(port), '-c', file];
     const second = spawnGateway(argv, { cwd: directory, env: home() });
     running.push(second);
     const [code] = await once(second, 'exit');
