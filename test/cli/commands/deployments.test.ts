@@ -238,7 +238,7 @@ describe('gateway trigger', () => {
     verifies('cli.trigger', 'exits 8 when the run is pending for longer than --timeout'),
     async () => {
       const routes = { [POST]: () => ({ body: PENDING }), [NESTED]: () => BUSY };
-      const late = await trigger(routes, '--wait', '--timeout', '3s', '-o', 'json');
+      const late = await trigger(routes, '--wait', '--timeout', '1s', '-o', 'json');
       expect(late.code).toBe(8);
       expect(late.json()).toMatchObject({ ok: false, data: PENDING, error: { code: 'timeout' } });
       expect(late.json().error.hint).toContain('gateway runs get drun_1');
@@ -270,7 +270,7 @@ describe('gateway trigger', () => {
             body: { data: isSent ? [OTHER, RUN] : [RUN], next_page: null },
           }),
         };
-        const lost = await trigger(routes, '--wait', '--timeout', '3s', '-o', 'json');
+        const lost = await trigger(routes, '--wait', '--timeout', '1s', '-o', 'json');
         expect(lost.code, String(index)).toBe(8);
         expect(posts(lost.calls)).toHaveLength(1);
         expect(lost.json()).toMatchObject({
