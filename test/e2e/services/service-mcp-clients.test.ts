@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { ClientOptions } from '@modelcontextprotocol/client';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -12,17 +12,21 @@ const MODES: [string, ClientOptions][] = [
   ['with the negotiation auto', { versionNegotiation: { mode: 'auto' } }],
 ];
 
-async function startService(): Promise<{ gateway: TestGateway; url: URL; key: string }> {
-  const gateway = await startGateway(CONFIG);
-  onTestFinished(async () => void (await gateway.stop()));
-  const { id } = await newService(gateway, { name: 'tools', protocols: ['mcp'] });
-  const url = new URL(`${gateway.url}/v1/endpoints/${id}/mcp`);
-  return { gateway, url, key: gateway.clientKey };
-}
+let gateway: TestGateway;
+let id: string;
+beforeAll(async () => {
+  gateway = await startGateway(CONFIG);
+});
+afterAll(() => gateway.stop());
+let services = 0;
+beforeEach(async () => {
+  ({ id } = await newService(gateway, { name: `tools${++services}`, protocols: ['mcp'] }));
+});
 
-async function connect(url: URL, key: string, options: ClientOptions) {
+async function connect(options: ClientOptions) {
+  const url = new URL(`${gateway.url}/v1/endpoints/${id}/mcp`);
   const transport = new StreamableHTTPClientTransport(url, {
-    requestInit: { headers: { authorization: `Bearer ${key}` } },
+    requestInit: { headers: { authorization: `Bearer ${gateway.clientKey}` } },
   });
   const client = new Client({ name: 'test', version: '1' }, options);
   const errors: Error[] = [];
@@ -44,9 +48,8 @@ describe('the official client 2 of MCP', () => {
       'talks to a Service %s, from its connection to its end',
     ),
     async (_mode, options) => {
-      const { gateway, url, key } = await startService();
-      const { client, transport, errors } = await connect(url, key, options);
-      expect(client.getServerVersion()).toMatchObject({ title: 'tools' });
+      const { client, transport, errors } = await connect(options);
+      expect(client.getServerVersion()).toMatchObject({ title: `tools${services}` });
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).toEqual(['send_message', 'get_session']);
 
@@ -74,13 +77,12 @@ describe('the official client 2 of MCP', () => {
 
       await transport.terminateSession();
       expect((await gateway.call('GET', `/v1/sessions/${session_id}`)).status).toBe(200);
-      expect((await connect(url, key, options)).client.getServerVersion()).toBeDefined();
+      expect((await connect(options)).client.getServerVersion()).toBeDefined();
     },
   );
 
   it.each(MODES)('takes a call back %s, and the turn goes on', async (_mode, options) => {
-    const { gateway, url, key } = await startService();
-    const { client, errors } = await connect(url, key, options);
+    const { client, errors } = await connect(options);
     const stop = new AbortController();
     // The client leaves out progress that arrives together with the answer, which this one is far from.
     const progress: unknown[] = [];
@@ -92,7 +94,8 @@ describe('the official client 2 of MCP', () => {
     // Nothing more is told until the model answers: the client takes progress of a call that it forgot for an error.
     await eventually(() => progress.length > 1);
     expect(progress).toEqual(['session.status_running', 'span.model_request_start']);
-    const [session] = (await gateway.call('GET', '/v1/sessions?statuses=running')).body.data;
+    const running = (await gateway.call('GET', '/v1/sessions?statuses=running')).body.data;
+    const session = running.find(({ endpoint_id: of }: any) => of === id);
     stop.abort('enough');
     await expect(call).rejects.toThrow('enough');
     await client.ping();
@@ -101,8 +104,7 @@ describe('the official client 2 of MCP', () => {
   });
 
   it('says clearly that it wants a revision which a Service does not speak', async () => {
-    const { url, key } = await startService();
-    const pinned = connect(url, key, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+    const pinned = connect({ versionNegotiation: { mode: { pin: '2026-07-28' } } });
     await expect(pinned).rejects.toMatchObject({ code: 'ERA_NEGOTIATION_FAILED' });
   });
 });

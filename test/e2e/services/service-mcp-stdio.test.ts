@@ -1,9 +1,10 @@
 import { Client } from '@modelcontextprotocol/client';
 import type { ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { BINARY, eventually, startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
 import { CONFIG, newService } from './service-setup.ts';
 
 const MODES: [string, ClientOptions][] = [
@@ -11,16 +12,21 @@ const MODES: [string, ClientOptions][] = [
   ['with the negotiation auto', { versionNegotiation: { mode: 'auto' } }],
 ];
 
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway(CONFIG);
+});
+afterAll(() => gateway.stop());
+
 describe('a Service over stdio', () => {
   it.each(MODES)(
     verifies('bridges.stdio', 'serves the official client 2 %s, and takes its calls back'),
     async (_mode, options) => {
-      const gateway = await startGateway(CONFIG);
-      onTestFinished(async () => void (await gateway.stop()));
-      await newService(gateway, { name: 'Bridged', slug: 'bridged', protocols: ['mcp'] });
+      const slug = options.versionNegotiation ? 'negotiating' : 'plain';
+      const { id } = await newService(gateway, { name: slug, slug, protocols: ['mcp'] });
       const transport = new StdioClientTransport({
         command: process.execPath,
-        args: [BINARY, 'mcp', 'bridged'],
+        args: [BINARY, 'mcp', slug],
         cwd: gateway.directory,
         env: { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.clientKey },
         stderr: 'pipe',
@@ -45,7 +51,7 @@ describe('a Service over stdio', () => {
       await eventually(() => progress.length > 1, 20_000);
       expect(progress).toEqual(['session.status_running', 'span.model_request_start']);
       const running = (await gateway.call('GET', '/v1/sessions?statuses=running')).body;
-      expect(running.data).toHaveLength(1);
+      expect(running.data.filter((one: any) => one.endpoint_id === id)).toHaveLength(1);
       stop.abort('enough');
       await expect(call).rejects.toThrow('enough');
       expect(await client.ping()).toEqual({});
