@@ -76,6 +76,13 @@ describe('a kept answer', () => {
     return { clock, store, deps, keep, answerOf };
   };
 
+  /** One that takes two parts. */
+  const LARGE = keepAnswer(
+    { status: 201, headers: { 'x-a': '1' }, body: Buffer.alloc(8 * MIB + 1, 'a') },
+    { key: KEY, place: PLACE, fits: true },
+    SEALER,
+  );
+
   it.each([
     [1, 1],
     [8 * MIB, 1],
@@ -119,15 +126,15 @@ describe('a kept answer', () => {
   });
 
   it('is none where one of its parts is missing', async () => {
-    const { store, deps, keep, answerOf } = setUp();
-    const { head, ops } = keep(answerOf(Buffer.alloc(8 * MIB + 1)));
+    const { store, deps } = setUp();
+    const { head, ops } = LARGE;
     await store.commit(ops.slice(0, 1));
     expect(await readAnswer(KEY, head, deps)).toBeUndefined();
   });
 
   it('is dropped with all of its parts', async () => {
-    const { store, keep, answerOf } = setUp();
-    const { head, ops } = keep(answerOf(Buffer.alloc(8 * MIB + 1)));
+    const { store } = setUp();
+    const { head, ops } = LARGE;
     await store.commit(ops);
     await store.commit(dropAnswer(KEY, head));
     expect(await store.list({ prefix: ['idempotency-part'] })).toEqual([]);
@@ -147,8 +154,8 @@ describe('a kept answer', () => {
   });
 
   it('is sealed for its own place and that of each part', async () => {
-    const { store, deps, keep, answerOf } = setUp();
-    const { head, ops } = keep(answerOf(Buffer.alloc(8 * MIB + 1, 'a')));
+    const { store, deps } = setUp();
+    const { head, ops } = LARGE;
     const stored = JSON.stringify(ops);
     expect(stored).not.toContain(Buffer.from('aaaaaa').toString('base64'));
     const [first, second] = ops;
