@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -34,11 +34,12 @@ async function killedAfter(ms: number): Promise<string> {
     stream.on('data', (bytes: Buffer) => (told += bytes.toString()));
   // Both streams stay open till the worker has ended, too.
   await once(first, 'close');
+  await rm(directory, { recursive: true, force: true });
   return told;
 }
 
-describe('a worker whose first process dies', () => {
-  it.each([0, 10, 40, 100, 200, 400, 1_000, 3_000])(
+describe.concurrent('a worker whose first process dies', () => {
+  it.each([0, 40, 200, 600, 1_500])(
     verifies('ops.workers.parent-died', 'while it is forked says so in one sentence: %i ms'),
     async (ms) => {
       expect(await killedAfter(ms)).toBe(
