@@ -3,8 +3,7 @@ import { COMMANDS } from '../../../src/cli/commands.ts';
 import { runCli } from '../../cli/run-cli.ts';
 import type { CliRun } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
-import { adminEnv, runBinary } from '../../support/binary.ts';
-import type { BinaryRun } from '../../support/binary.ts';
+import { adminEnv } from '../../support/binary.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
@@ -39,11 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-function cli(...argv: string[]): Promise<BinaryRun> {
-  return runBinary(argv, { cwd: gateway.directory, env: adminEnv(gateway) });
-}
-
-function inProcess(...argv: string[]): Promise<CliRun> {
+function cli(...argv: string[]): Promise<CliRun> {
   return runCli(argv, { cwd: gateway.directory, env: adminEnv(gateway) });
 }
 
@@ -58,8 +53,8 @@ describe('what is not there', () => {
         ? `\nhint: \`gateway ${list}\` lists what exists`
         : '';
       const [refused, ignored] = await Promise.all([
-        inProcess(...words, 'nope', '--yes'),
-        inProcess(...words, 'nope', '--yes', '--ignore-not-found', '-o', 'json'),
+        cli(...words, 'nope', '--yes'),
+        cli(...words, 'nope', '--yes', '--ignore-not-found', '-o', 'json'),
       ]);
       expect(refused).toMatchObject({ code: 1, stdout: '' });
       expect(refused.stderr).toBe(`error: there is no ${WORDS[kind]} "nope"${shows}\n`);
@@ -86,7 +81,7 @@ describe('what is not there', () => {
     const refused = await cli(...argv);
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      `error: there is no ${word} "nope"\nhint: \`gateway ${kind} list\` lists what exists`,
+      `error: there is no ${word} "nope"\nhint: \`gateway ${kind} list\` lists what exists\n`,
     ]);
   });
 
@@ -102,7 +97,7 @@ describe('what is not there', () => {
     const refused = await cli('invoke', 'nope', 'hello');
     expect(refused.stderr).toBe(
       'error: the organization of the key has no Service "nope"\n' +
-        'hint: `gateway services list` lists what exists, `gateway whoami` shows the key in use',
+        'hint: `gateway services list` lists what exists, `gateway whoami` shows the key in use\n',
     );
     const byId = await cli('invoke', 'ep_nope', 'hello');
     expect([byId.code, byId.stderr]).toEqual([1, expect.stringContaining('Service not found')]);

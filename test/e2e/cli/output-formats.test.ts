@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { COMMANDS } from '../../../src/cli/commands.ts';
 import { runCli } from '../../cli/run-cli.ts';
+import type { CliRun } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
-import { adminEnv, runBinary } from '../../support/binary.ts';
-import type { BinaryRun } from '../../support/binary.ts';
+import { adminEnv } from '../../support/binary.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
@@ -21,9 +21,12 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-function cli(...argv: string[]): Promise<BinaryRun> {
-  return runBinary(argv, { cwd: gateway.directory, env: adminEnv(gateway) });
+function cli(...argv: string[]): Promise<CliRun> {
+  return runCli(argv, { cwd: gateway.directory, env: adminEnv(gateway) });
 }
+
+/** What was printed, without the end of its last line. */
+const linesOf = (run: CliRun | undefined): string | undefined => run?.stdout.replace(/\n$/, '');
 
 describe('-o yaml, name and jsonpath', () => {
   it.each([
@@ -44,8 +47,8 @@ describe('-o yaml, name and jsonpath', () => {
         ['json', 'yaml', 'name', `jsonpath=${expression}`].map(run),
       );
       expect([yaml?.code, parse(yaml?.stdout ?? '')]).toEqual([0, json?.json().data]);
-      expect([name?.code, name?.stdout]).toEqual([0, names]);
-      expect([path?.code, path?.stdout]).toEqual([0, value]);
+      expect([name?.code, linesOf(name)]).toEqual([0, names]);
+      expect([path?.code, linesOf(path)]).toEqual([0, value]);
     },
   );
 
@@ -62,7 +65,7 @@ describe('-o yaml, name and jsonpath', () => {
 
   it(verifies('cli.output.formats', 'refuse a bad expression before a call'), async () => {
     for (const expression of ['', '{.items[', '{.a[?(@.b==c)]}']) {
-      const refused = await runBinary(['keys', 'list', '-o', `jsonpath=${expression}`], {
+      const refused = await runCli(['keys', 'list', '-o', `jsonpath=${expression}`], {
         cwd: gateway.directory,
         env: { GATEWAY_SERVER: 'http://127.0.0.1:1', GATEWAY_API_KEY: 'sk-x' },
       });

@@ -1,9 +1,10 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../cli/run-cli.ts';
+import type { CliRun } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
-import { adminEnv, runBinary } from '../../support/binary.ts';
-import type { BinaryRun } from '../../support/binary.ts';
+import { adminEnv } from '../../support/binary.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
@@ -23,11 +24,11 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-function cli(...argv: string[]): Promise<BinaryRun> {
-  return runBinary(argv, { cwd: gateway.directory, env: adminEnv(gateway) });
+function cli(...argv: string[]): Promise<CliRun> {
+  return runCli(argv, { cwd: gateway.directory, env: adminEnv(gateway) });
 }
 
-const identities = ({ json }: BinaryRun): string[] =>
+const identities = ({ json }: CliRun): string[] =>
   json().data.actions.map(({ identity }: { identity: string }) => identity);
 
 describe('-R', () => {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { runCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
-import { adminEnv, runBinary } from '../../support/binary.ts';
+import { adminEnv } from '../../support/binary.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { startUpstream } from '../../support/stage/upstream.ts';
@@ -54,7 +55,7 @@ afterAll(async () => {
 });
 
 async function run(words: string): Promise<string> {
-  const { code, stdout, stderr } = await runBinary(words.split(' '), {
+  const { code, stdout, stderr } = await runCli(words.split(' '), {
     cwd: gateway.directory,
     env: { ...adminEnv(gateway), VENDOR: 'sk-upstream' },
   });

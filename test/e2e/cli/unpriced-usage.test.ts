@@ -2,8 +2,9 @@ import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
 import type { MockServer } from '../../../src/providers/mock/mock-server.ts';
+import { runCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
-import { adminEnv, runBinary } from '../../support/binary.ts';
+import { adminEnv } from '../../support/binary.ts';
 import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
@@ -60,7 +61,7 @@ describe.each(Object.entries(COMMANDS))('with the key of the %s', (whose, comman
           ? adminEnv(gateway)
           : { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.clientKey };
       const run = async (...more: string[]): Promise<string> => {
-        const { code, stdout, stderr } = await runBinary([...command.split(' '), ...more], {
+        const { code, stdout, stderr } = await runCli([...command.split(' '), ...more], {
           cwd,
           env,
         });

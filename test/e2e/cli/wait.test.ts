@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { runCli } from '../../cli/run-cli.ts';
-import { adminEnv, runBinary } from '../../support/binary.ts';
-import type { BinaryRun } from '../../support/binary.ts';
+import type { CliRun } from '../../cli/run-cli.ts';
+import { adminEnv } from '../../support/binary.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
@@ -19,8 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-function cli(...argv: string[]): Promise<BinaryRun> {
-  return runBinary(argv, { cwd: gateway.directory, env: adminEnv(gateway) });
+function cli(...argv: string[]): Promise<CliRun> {
+  return runCli(argv, { cwd: gateway.directory, env: adminEnv(gateway) });
 }
 
 async function runOf(model: string): Promise<string> {
@@ -57,7 +57,7 @@ describe('gateway wait', () => {
     expect(await made).toMatchObject({ code: 0 });
     const revoked = cli('wait', 'key/later', '--for', 'status=revoked', '--timeout', '60s');
     await cli('keys', 'revoke', 'later', '--yes');
-    expect(await revoked).toMatchObject({ code: 0, stdout: 'key later is revoked' });
+    expect(await revoked).toMatchObject({ code: 0, stdout: 'key later is revoked\n' });
   });
 
   it(verifies('cli.wait', 'exits 7 when it can no longer hold, 8 at the timeout'), async () => {
@@ -72,13 +72,13 @@ describe('gateway wait', () => {
     expect([late.code, late.stderr]).toEqual([
       8,
       'error: Service desk is active; it was not deleted in time\n' +
-        'hint: run it again, or raise --timeout',
+        'hint: run it again, or raise --timeout\n',
     ]);
     const absent = await cli('wait', 'service/nope', '--for', 'exists', '--timeout', '1s');
     expect([absent.code, absent.stderr]).toEqual([
       8,
       'error: Service nope is not there; it did not appear in time\n' +
-        'hint: run it again, or raise --timeout',
+        'hint: run it again, or raise --timeout\n',
     ]);
     const active = await cli('wait', 'service/desk', '--for', 'status=disabled', '--timeout', '1s');
     expect(active.stderr).toContain('Service desk is active; it was not disabled in time');
@@ -94,11 +94,11 @@ describe('gateway wait', () => {
       expect((await cli('wait', ...words)).code, words.join(' ')).toBe(64);
     }
     const unknown = await cli('wait', 'run_nope');
-    expect([unknown.code, unknown.stderr]).toEqual([1, 'error: there is no run "run_nope"']);
+    expect([unknown.code, unknown.stderr]).toEqual([1, 'error: there is no run "run_nope"\n']);
     const ofSchedule = await cli('wait', 'drun_nope');
     expect([ofSchedule.code, ofSchedule.stderr]).toEqual([
       1,
-      'error: there is no run "drun_nope"\nhint: `gateway runs list` lists what exists',
+      'error: there is no run "drun_nope"\nhint: `gateway runs list` lists what exists\n',
     ]);
   });
 

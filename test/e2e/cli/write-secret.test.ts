@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../cli/run-cli.ts';
+import type { CliRun } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
-import { adminEnv, runBinary } from '../../support/binary.ts';
-import type { BinaryRun } from '../../support/binary.ts';
+import { adminEnv } from '../../support/binary.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
@@ -25,8 +26,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-function apply(env: Record<string, string>, ...flags: string[]): Promise<BinaryRun> {
-  return runBinary(['apply', '-f', 'team.yaml', '--yes', ...flags], {
+function apply(env: Record<string, string>, ...flags: string[]): Promise<CliRun> {
+  return runCli(['apply', '-f', 'team.yaml', '--yes', ...flags], {
     cwd: gateway.directory,
     env: { ...adminEnv(gateway), PROVIDER, ...env },
   });

@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
 import type { MockServer } from '../../../src/providers/mock/mock-server.ts';
-import { adminEnv, runBinary } from '../../support/binary.ts';
+import { runCli } from '../../cli/run-cli.ts';
+import { adminEnv } from '../../support/binary.ts';
 import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { sendJson, startUpstream } from '../../support/stage/upstream.ts';
@@ -69,7 +70,7 @@ async function run(model: string, input: object) {
 }
 
 async function show(...words: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runBinary(words, { cwd, env: adminEnv(gateway) });
+  const { code, stdout, stderr } = await runCli(words, { cwd, env: adminEnv(gateway) });
   expect(code, stderr).toBe(0);
   return stdout;
 }

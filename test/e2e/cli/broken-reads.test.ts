@@ -1,42 +1,39 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../../cli/run-cli.ts';
+import type { CliRun } from '../../cli/run-cli.ts';
 import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import { verifies } from '../../requirements.ts';
-import { runBinary } from '../../support/binary.ts';
-import type { BinaryRun } from '../../support/binary.ts';
 
 const FILE = 'version: 1\nmodels: [{ name: a/b, routes: [{ provider: mock }] }]\n';
 const MAY_HAVE_ACTED = 'the call may have taken effect; look before you repeat it';
 
-let server: Server | undefined;
-afterEach(() => {
-  server?.close();
-  server?.closeAllConnections();
-  server = undefined;
-});
-
 /** Runs a command line against a server of these answers. */
-async function against(answer: RequestListener, ...argv: string[]): Promise<BinaryRun> {
-  server = createServer(answer).listen(0, '127.0.0.1');
+async function against(answer: RequestListener, ...argv: string[]): Promise<CliRun> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return at(`http://127.0.0.1:${port}`, ...argv);
+  const run = await at(`http://127.0.0.1:${port}`, ...argv);
+  server.close();
+  server.closeAllConnections();
+  return run;
 }
 
-async function at(url: string, ...argv: string[]): Promise<BinaryRun> {
+async function at(url: string, ...argv: string[]): Promise<CliRun> {
   const cwd = await emptyDirectory();
   await writeFile(join(cwd, 'gateway.yaml'), FILE);
-  return runBinary(argv, { cwd, env: { GATEWAY_SERVER: url, GATEWAY_API_KEY: 'sk-x' } });
+  return runCli(argv, { cwd, env: { GATEWAY_SERVER: url, GATEWAY_API_KEY: 'sk-x' } });
 }
 
 const cut: RequestListener = (request) => request.socket.destroy();
 
-describe('a connection that breaks', () => {
+// A read is repeated after pauses, which all of them spend together.
+describe.concurrent('a connection that breaks', () => {
   it.each([
     ['plan'],
     ['diff'],
