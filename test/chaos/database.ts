@@ -100,11 +100,12 @@ async function postgres(command: string, directory: string): Promise<Program> {
   if (isRoot) await run('chown', ['postgres', directory]);
   await chmod(directory, 0o700);
   const data = join(directory, 'data');
-  const setUp = ['-D', data, '-U', 'gateway', '--auth', 'trust', '-E', 'UTF8'];
+  const setUp = ['-D', data, '-U', 'gateway', '--auth', 'trust', '-E', 'UTF8', '--no-sync'];
   await run(findProgram('initdb') ?? 'initdb', setUp, { ...options, cwd: directory });
   return {
     command,
-    args: (port) => ['-D', data, '-p', String(port), '-k', directory, '-h', '127.0.0.1'],
+    // Its processes die, the machine does not: what it wrote to files is there, synced or not.
+    args: (port) => ['-F', '-D', data, '-p', String(port), '-k', directory, '-h', '127.0.0.1'],
     options,
     // Fast and immediate: the second ends as after a loss of power and recovers from its log.
     ending: { asked: 'SIGINT', killed: 'SIGQUIT' },
