@@ -1,18 +1,18 @@
 import { once } from 'node:events';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
+import type { MockServer } from '../../../src/providers/mock/mock-server.ts';
 import { verifies } from '../../requirements.ts';
 import { customProvider } from '../../support/chat.ts';
-import { eventually, startGateway } from '../../support/gateway.ts';
+import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { Answer, TestGateway } from '../../support/gateway.ts';
 import { sendJson, startUpstream } from '../../support/stage/upstream.ts';
 import type { Upstream } from '../../support/stage/upstream.ts';
 import { startWebhookReceiver } from '../../webhooks/webhook-receiver.ts';
-import type { ReceivedWebhook, WebhookReceiver } from '../../webhooks/webhook-receiver.ts';
-import { directoryOfTest } from '../../support/process/directory-of-test.ts';
+import type { WebhookReceiver } from '../../webhooks/webhook-receiver.ts';
 
 const INPUT = { messages: [{ role: 'user', content: 'hello' }] };
-const SLOW = 120_000;
 const ANSWER = {
   id: 'chatcmpl-1',
   object: 'chat.completion',
@@ -22,35 +22,6 @@ const ANSWER = {
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 };
 
-/** Answers models whose name is not `hang`, and `late` when it is told to. */
-async function startProvider(): Promise<Upstream & { answerLate(): void }> {
-  let answerLate = (): void => undefined;
-  const upstream = await startUpstream((response, { body }) => {
-    const { model } = JSON.parse(body.toString()) as { model: string };
-    if (model === 'late') answerLate = () => sendJson(response, 200, ANSWER);
-    else if (model !== 'hang') sendJson(response, 200, ANSWER);
-  });
-  onTestFinished(() => upstream.close());
-  return { ...upstream, answerLate: () => answerLate() };
-}
-
-async function startReceiver(): Promise<WebhookReceiver> {
-  const receiver = await startWebhookReceiver();
-  onTestFinished(() => receiver.close());
-  return receiver;
-}
-
-async function start(config: object, directory: string): Promise<TestGateway> {
-  const gateway = await startGateway(config, { binary: true, directory });
-  onTestFinished(async () => void (await gateway.stop()));
-  return gateway;
-}
-
-async function kill({ child }: TestGateway): Promise<void> {
-  child?.kill('SIGKILL');
-  if (child) await once(child, 'exit');
-}
-
 const modelOf = (name: string, extra: object = {}): object => ({
   name: `v/${name}`,
   pricing: { per_call: '0.5' },
@@ -58,171 +29,172 @@ const modelOf = (name: string, extra: object = {}): object => ({
   ...extra,
 });
 
-const configOf = (upstream: string, receiver?: WebhookReceiver): object => ({
-  server: { outbound: { allow: receiver ? [receiver.host] : [] } },
-  providers: [customProvider('up', upstream)],
-  models: [modelOf('chat'), modelOf('hang'), modelOf('late')],
-});
+describe('a run whose process ends', () => {
+  let provider: Upstream;
+  let answerLate = (): void => undefined;
+  let studio: MockServer;
+  let receiver: WebhookReceiver;
+  let refusing: WebhookReceiver;
+  let directory: string;
+  let clientKey: string;
+  /** The process that was killed, the one after it, and the one after that was stopped. */
+  const started: TestGateway[] = [];
+  /** What the runs looked like when their process was killed, by what they were doing. */
+  const runs: Record<string, Answer['body']> = {};
+  let film: string;
+  let narrow: string;
 
-const run = (gateway: TestGateway, body: object, key = gateway.clientKey): Promise<Answer> =>
-  gateway.call('POST', '/v1/run', { key, body: { input: INPUT, async: true, ...body } });
+  const start = async (): Promise<TestGateway> => {
+    // A stop waits so long for the runs that no provider answers.
+    const server = { outbound: { allow: [receiver.host, refusing.host] }, drain: '2s' };
+    const films = { provider: 'studio', upstream_model: 'film' };
+    const config = {
+      server,
+      providers: [
+        customProvider('up', provider.url),
+        customProvider('studio', studio.url, { protocols: { videos: true } }),
+      ],
+      models: [
+        ...['chat', 'next', 'hang', 'held', 'late'].map((name) => modelOf(name)),
+        modelOf('film', { type: 'video', routes: [films] }),
+      ],
+    };
+    const gateway = await startGateway(config, { binary: true, directory });
+    started.push(gateway);
+    return gateway;
+  };
+  const current = (): TestGateway => started.at(-1)!;
+  const get = async (path: string, key = clientKey): Promise<Answer['body']> =>
+    (await current().call('GET', path, { key })).body;
+  const run = async (
+    model: string,
+    more: object = {},
+    key = clientKey,
+  ): Promise<Answer['body']> => {
+    const body = { model: `v/${model}`, input: INPUT, async: true, ...more };
+    const answer = await current().call('POST', '/v1/run', { key, body });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(202);
+    return answer.body;
+  };
+  const endOf = (id: string, key?: string): Promise<Answer['body']> =>
+    eventually(async () => {
+      const body = await get(`/v1/run/${id}`, key);
+      return ['succeeded', 'failed'].includes(body.status) && body;
+    });
+  const asked = (model: string): number =>
+    provider.seen.filter(({ body }) => body.toString().includes(`"model":"${model}"`)).length;
 
-const endOf = (gateway: TestGateway, id: string, key: string): Promise<Answer['body']> =>
-  eventually(async () => {
-    const { body } = await gateway.call('GET', `/v1/run/${id}`, { key });
-    return ['succeeded', 'failed'].includes(body.status) && body;
+  beforeAll(async () => {
+    // Answers models whose name begins with no h, and `late` when the test wants it.
+    provider = await startUpstream((response, { body }) => {
+      const { model } = JSON.parse(body.toString()) as { model: string };
+      if (model === 'late') answerLate = () => sendJson(response, 200, ANSWER);
+      else if (!model.startsWith('h')) sendJson(response, 200, ANSWER);
+    });
+    studio = await startMockServer({ cassette: { rules: [{ reply: { polls: 2 } }] } });
+    receiver = await startWebhookReceiver();
+    refusing = await startWebhookReceiver();
+    refusing.answer(500, 200);
+    directory = await newDirectory();
+    const first = await start();
+    ({ clientKey } = first);
+    const made = await first.admin('POST', '/admin/v1/keys', {
+      name: 'one at a time',
+      concurrency_cap: 1,
+    });
+    narrow = made.body.value;
+    const { id } = await run('hang', { webhook_url: `${receiver.url}/hook` });
+    runs['held'] = await run('held', {}, narrow);
+    await eventually(() => asked('hang') + asked('held') === 2);
+    runs['hang'] = await get(`/v1/run/${id}`);
+    runs['waiting'] = await run('next', {}, narrow);
+    const over = await run('chat', { webhook_url: `${refusing.url}/hook` });
+    await refusing.waitFor('/hook');
+    runs['over'] = await endOf(over.id);
+    runs['film'] = await run('film', { input: { prompt: 'a fox' } });
+    film = await eventually(async () => (await get('/v1/videos')).data[0]?.id);
+    first.child?.kill('SIGKILL');
+    if (first.child) await once(first.child, 'exit');
+    await start();
+  });
+  afterAll(async () => {
+    await Promise.all(started.map((gateway) => gateway.stop()));
+    await Promise.all([provider, studio, receiver, refusing].map((one) => one.close()));
+    await rm(directory, { recursive: true, force: true });
   });
 
-const asked = ({ seen }: Upstream, model: string): number =>
-  seen.filter(({ body }) => body.toString().includes(`"model":"${model}"`)).length;
-
-describe('a run whose process is killed', () => {
   it(
     verifies(
       'run.durable',
       'run.webhook.delivered',
-      'has failed when its call was under way, and is not sent again',
+      'has failed when it is killed while its call is under way, and is not sent again',
     ),
     async () => {
-      const [provider, receiver, home] = [
-        await startProvider(),
-        await startReceiver(),
-        await directoryOfTest(),
-      ];
-      const config = configOf(provider.url, receiver);
-      const first = await start(config, home);
-      const { clientKey } = first;
-      const made = await run(first, { model: 'v/hang', webhook_url: `${receiver.url}/hook` });
-      const { id } = made.body;
-      await eventually(() => asked(provider, 'hang') === 1);
-      const running = await first.call('GET', `/v1/run/${id}`);
-      expect(running.body).toMatchObject({ status: 'running', output: null, completed_at: null });
-      await kill(first);
-
-      const second = await start(config, home);
-      const last = await endOf(second, id, clientKey);
+      const { id, ...running } = runs['hang'];
+      expect(running).toMatchObject({ status: 'running', output: null, completed_at: null });
+      const last = await endOf(id);
       expect(last).toMatchObject({ status: 'failed', error: { code: 'interrupted' } });
-      const [message] = (await receiver.waitFor('/hook')) as [ReceivedWebhook];
-      expect(message.body).toMatchObject({ type: 'run.failed', data: { id } });
-      const task = await second.call('GET', `/v1/tasks/${id}`, { key: clientKey });
-      expect(task.body).toMatchObject({ settlement: 'released', cost: '0.00' });
-      expect(asked(provider, 'hang')).toBe(1);
-      expect((await second.call('GET', `/v1/run/${id}`, { key: clientKey })).body).toEqual(last);
+      const [message] = await receiver.waitFor('/hook');
+      expect(message?.body).toMatchObject({ type: 'run.failed', data: { id } });
+      expect(await get(`/v1/tasks/${id}`)).toMatchObject({ settlement: 'released', cost: '0.00' });
+      expect(asked('hang')).toBe(1);
+      expect(await get(`/v1/run/${id}`)).toEqual(last);
       expect(receiver.received).toHaveLength(1);
     },
-    SLOW,
   );
 
   it(
-    verifies('run.durable', 'is done by the next one when its call had not begun'),
+    verifies('run.durable', 'is done by the next process when its call has not begun'),
     async () => {
-      const [provider, home] = [await startProvider(), await directoryOfTest()];
-      const config = configOf(provider.url);
-      const first = await start(config, home);
-      const made = await first.admin('POST', '/admin/v1/keys', {
-        name: 'one at a time',
-        concurrency_cap: 1,
-      });
-      const key = made.body.value;
-      const holding = await run(first, { model: 'v/hang' }, key);
-      await eventually(() => asked(provider, 'hang') === 1);
-      const waiting = await run(first, { model: 'v/chat' }, key);
-      expect(waiting.body.status).toBe('queued');
-      await kill(first);
-
-      const second = await start(config, home);
-      expect(await endOf(second, waiting.body.id, key)).toMatchObject({ status: 'succeeded' });
-      expect(await endOf(second, holding.body.id, key)).toMatchObject({ status: 'failed' });
-      expect([asked(provider, 'chat'), asked(provider, 'hang')]).toEqual([1, 1]);
+      expect(runs['waiting'].status).toBe('queued');
+      expect(await endOf(runs['waiting'].id, narrow)).toMatchObject({ status: 'succeeded' });
+      expect(await endOf(runs['held'].id, narrow)).toMatchObject({ status: 'failed' });
+      expect([asked('next'), asked('held')]).toEqual([1, 1]);
     },
-    SLOW,
   );
 
   it(
     verifies(
       'run.webhook.retry',
       'run.webhook.delivered',
-      'is told of by the next one when it was over and not told of yet',
+      'is announced by the next process when it is over and its message has not arrived',
     ),
     async () => {
-      const [provider, receiver, home] = [
-        await startProvider(),
-        await startReceiver(),
-        await directoryOfTest(),
-      ];
-      receiver.answer(500, 200);
-      const config = configOf(provider.url, receiver);
-      const first = await start(config, home);
-      const { clientKey } = first;
-      const made = await run(first, { model: 'v/chat', webhook_url: `${receiver.url}/hook` });
-      const { id } = made.body;
-      await receiver.waitFor('/hook');
-      const ended = await endOf(first, id, clientKey);
-      await kill(first);
-
-      const second = await start(config, home);
-      const messages = await receiver.waitFor('/hook', 2);
+      const messages = await refusing.waitFor('/hook', 2);
       expect(new Set(messages.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
       expect(messages[1]?.text).toBe(messages[0]?.text);
-      expect(messages[1]?.body.data).toEqual(ended);
+      expect(messages[1]?.body.data).toEqual(runs['over']);
       await eventually(async () => {
-        const { body } = await second.call('GET', '/v1/webhooks/deliveries', { key: clientKey });
-        return body.data[0].status === 'delivered';
+        const { data } = await get('/v1/webhooks/deliveries');
+        return data.every(({ status }: { status: string }) => status === 'delivered');
       });
-      expect(asked(provider, 'chat')).toBe(1);
+      expect(asked('chat')).toBe(1);
     },
-    SLOW,
   );
 
   it(
-    verifies('run.durable', 'goes on watching the task that its call left at the provider'),
+    verifies('run.durable', 'is watched by the next process when its task is at the provider'),
     async () => {
-      const mock = await startMockServer({ cassette: { rules: [{ reply: { polls: 2 } }] } });
-      onTestFinished(() => mock.close());
-      const home = await directoryOfTest();
-      const config = {
-        providers: [customProvider('up', mock.url, { protocols: { videos: true } })],
-        models: [modelOf('film', { type: 'video' })],
-      };
-      const first = await start(config, home);
-      const { clientKey } = first;
-      const { body } = await run(first, { model: 'v/film', input: { prompt: 'a fox' } });
-      const videos = await eventually(async () => {
-        const list = await first.call('GET', '/v1/videos');
-        return list.body.data.length > 0 && list.body.data;
-      });
-      await kill(first);
-
-      const second = await start(config, home);
-      const last = await endOf(second, body.id, clientKey);
-      expect(last).toMatchObject({ status: 'succeeded', output: { id: videos[0].id } });
-      const list = await second.call('GET', '/v1/videos', { key: clientKey });
-      expect(list.body.data).toHaveLength(1);
-      const task = await second.call('GET', `/v1/tasks/${body.id}`, { key: clientKey });
-      expect(task.body).toMatchObject({ settlement: 'settled', cost: '0.50' });
+      const last = await endOf(runs['film'].id);
+      expect(last).toMatchObject({ status: 'succeeded', output: { id: film } });
+      expect((await get('/v1/videos')).data).toHaveLength(1);
+      const task = await get(`/v1/tasks/${last.id}`);
+      expect(task).toMatchObject({ settlement: 'settled', cost: '0.50' });
     },
-    SLOW,
   );
 
-  it(
-    verifies('run.durable', 'ends with the gateway when that is stopped, if it can'),
-    async () => {
-      const [provider, home] = [await startProvider(), await directoryOfTest()];
-      const config = configOf(provider.url);
-      const first = await start(config, home);
-      const { clientKey } = first;
-      const late = await run(first, { model: 'v/late' });
-      const hanging = await run(first, { model: 'v/hang' });
-      await eventually(() => asked(provider, 'late') + asked(provider, 'hang') === 2);
-      const stopped = first.stop();
-      provider.answerLate();
-      expect(await stopped).toBe(0);
+  it(verifies('run.durable', 'ends with the gateway when that is stopped, if it can'), async () => {
+    const before = asked('hang');
+    const late = await run('late');
+    const hanging = await run('hang');
+    await eventually(() => asked('late') + asked('hang') === before + 2);
+    const stopped = current().stop();
+    answerLate();
+    expect(await stopped).toBe(0);
 
-      const second = await start(config, home);
-      expect(await endOf(second, late.body.id, clientKey)).toMatchObject({ status: 'succeeded' });
-      expect(await endOf(second, hanging.body.id, clientKey)).toMatchObject({ status: 'failed' });
-      expect([asked(provider, 'late'), asked(provider, 'hang')]).toEqual([1, 1]);
-    },
-    SLOW,
-  );
+    await start();
+    expect(await endOf(late.id)).toMatchObject({ status: 'succeeded' });
+    expect(await endOf(hanging.id)).toMatchObject({ status: 'failed' });
+    expect([asked('late'), asked('hang')]).toEqual([1, before + 1]);
+  });
 });
