@@ -28,7 +28,8 @@ async function startCall(binary: boolean): Promise<AtWork> {
   const rules = [{ match: { turn: 1 }, reply: { tool_calls: [{ name: 'it__good' }] } }];
   const gateway = await startGateway(
     {
-      server: { mcp_servers: { stubborn } },
+      // A stop waits so long for the turn, which never ends.
+      server: { mcp_servers: { stubborn }, drain: '500ms' },
       providers: [{ name: 'acme', type: 'mock', mock: { rules } }],
       models: [{ name: 'acme/one', routes: [{ provider: 'acme' }] }],
     },
