@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { MockInstance } from 'vitest';
 import type { Protocol } from '../../src/protocols/registry.ts';
 import type { MockCall } from '../../src/providers/mock/tape/journal.ts';
 import { startMockServer } from '../../src/providers/mock/mock-server.ts';
@@ -214,14 +213,16 @@ export function testSurfaces(rows: readonly SurfaceRow[]): void {
   const unrecorded = rows.map((row, index) => testSurface(row, ownName(row, index), stage));
 
   describe('a store that is gone', () => {
-    let broken: MockInstance | undefined;
+    let restore = (): void => undefined;
     beforeAll(async () => {
       for (const { begin } of unrecorded) await begin();
       const store = stage.gateway?.gateway?.store;
       if (!store) throw new Error('runs in process');
-      broken = vi.spyOn(store, 'commit').mockRejectedValue(new StoreError('unavailable', 'gone'));
+      const gone = new StoreError('unavailable', 'gone');
+      const broken = vi.spyOn(store, 'commit').mockRejectedValue(gone);
+      restore = () => void broken.mockRestore();
     });
-    afterAll(() => broken?.mockRestore());
+    afterAll(() => restore());
     for (const { test } of unrecorded) test();
   });
 }
