@@ -4,7 +4,7 @@
 // --only non-stream|stream|prompt|families|cli-light|memory|apply|stall|sessions|schedules|workers|stores|console, or
 // sessions/goals|latency|turns, console/feed|pages|queries, stores/commits, stall/bytes and the like,
 // --against DIR (sessions: another built checkout, measured in turn with this one; apply, stall: in its place),
-// --gate [--update] [--starts N] (ratios to the minimal proxy against those that are kept; see docs/operations.md),
+// --gate [--update] [--starts N] (ratios to the minimal proxy against those that are kept; see docs/measured.md),
 // --records N (console/queries: on each store),
 // --profile DIR (sessions, schedules: CPU profiles of the gateways are left there)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

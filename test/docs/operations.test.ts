@@ -1,3 +1,3 @@
 import { followPage } from './follow-page.ts';
 
-await followPage('docs/operations.md');
+await followPage('docs/operations/start-and-stop.md');

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
@@ -22,7 +22,9 @@ import { providersTable } from './providers-table.ts';
 import { withGenerated } from './table.ts';
 
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
-const pages = (await readdir(DOCS)).filter((name) => name.endsWith('.md'));
+const pages = (await readdir(DOCS, { recursive: true })).filter((name) => name.endsWith('.md'));
+/** Pages of the repository that are not documentation of the product. */
+const ROOT_PAGES = ['../CHANGELOG.md'];
 
 const TELLS_LOSSES = verifies(
   'docs.losses-from-code',
@@ -72,7 +74,7 @@ describe('docs', () => {
 
   it('names every series of the metrics', async () => {
     const source = await readFile(join(DOCS, '../src/server/process/metrics.ts'), 'utf8');
-    const page = await readFile(join(DOCS, 'operations.md'), 'utf8');
+    const page = await readFile(join(DOCS, 'operations/monitoring.md'), 'utf8');
     const declared = [...source.matchAll(/name: '(gateway_\w+)'/g)].map(([, name]) => name);
     const told = [...page.matchAll(/^\| `(gateway_\w+)`/gm)].map(([, name]) => name);
     expect(declared.length).toBeGreaterThan(0);
@@ -80,11 +82,15 @@ describe('docs', () => {
   });
 
   it('begins with an index that has every page, and README every task', async () => {
-    const index = await readFile(join(DOCS, 'README.md'), 'utf8');
-    const readme = await readFile(join(DOCS, '../README.md'), 'utf8');
-    const others = pages.filter((name) => name !== 'README.md');
+    const read = (name: string): Promise<string> => readFile(join(DOCS, name), 'utf8');
+    const index = await read('README.md');
+    const readme = await read('../README.md');
+    const operations = await read('operations.md');
+    const nested = pages.filter((name) => name.includes('/'));
+    const others = pages.filter((name) => name !== 'README.md' && !name.includes('/'));
     expect(others.filter((name) => !index.includes(`](${name})`))).toEqual([]);
     expect(others.filter((name) => !readme.includes(`](docs/${name})`))).toEqual([]);
+    expect(nested.filter((name) => !operations.includes(`](${name})`))).toEqual([]);
   });
 
   it('is followed by a test where a page has something to run', async () => {
@@ -92,17 +98,17 @@ describe('docs', () => {
     const unfollowed = pages.filter((name) => {
       const page = readFileSync(join(DOCS, name), 'utf8');
       const runs = markedBlocks(page).some(({ mark }) => mark === 'test');
-      return runs && !tests.includes(name.replace(/md$/, 'test.ts'));
+      return runs && !tests.includes(name.replace(/(\/.*)?\.md$/, '.test.ts'));
     });
     expect(unfollowed).toEqual([]);
   });
 
-  it.each(pages)('%s links only to what is there', async (name) => {
+  it.each([...pages, ...ROOT_PAGES])('%s links only to what is there', async (name) => {
     const page = await readFile(join(DOCS, name), 'utf8');
     for (const [, target = '', anchor] of page.matchAll(
       /\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g,
     )) {
-      const path = join(DOCS, dirname(name), target === '' ? name : target);
+      const path = join(DOCS, dirname(name), target === '' ? basename(name) : target);
       expect(existsSync(path), target).toBe(true);
       if (anchor !== undefined) expect(anchorsOf(readFileSync(path, 'utf8'))).toContain(anchor);
     }
