@@ -24,7 +24,7 @@ import { withGenerated } from './table.ts';
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 const pages = (await readdir(DOCS, { recursive: true })).filter((name) => name.endsWith('.md'));
 /** Pages of the repository that are not documentation of the product. */
-const ROOT_PAGES = ['../CHANGELOG.md'];
+const ROOT_PAGES = ['../CHANGELOG.md', '../CONTRIBUTING.md', '../SECURITY.md'];
 
 const TELLS_LOSSES = verifies(
   'docs.losses-from-code',
