@@ -35,7 +35,7 @@ const CONTENT = [
   /^dist\/types\/[\w/-]+\.d\.ts$/,
   /^dist\/help\.txt$/,
   /^dist\/console\/(index\.html|assets\/[\w-]+\.(js|css|svg))$/,
-  /^docs\/[\w-]+\.(md|json|yaml)$/,
+  /^docs\/(operations\/)?[\w-]+\.(md|json|yaml)$/,
   /^docs\/images\/[\w-]+\.svg$/,
   // The picture in the README.
   /^docs\/console\/requests-light\.png$/,
