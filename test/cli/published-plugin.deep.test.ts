@@ -5,9 +5,11 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { BINARY, newDirectory } from '../support/gateway.ts';
+import { builtMain } from '../support/process/built-command.ts';
 import { startRegistry } from '../support/registry.ts';
 import type { Registry } from '../support/registry.ts';
 import { ROOT } from '../docs/reader.ts';
+import { runCli } from './run-cli.ts';
 
 const NAME = '@oclif/plugin-autocomplete';
 
@@ -23,20 +25,27 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-function run(...words: string[]) {
-  return execa(process.execPath, [BINARY, ...words], {
+const environment = () => ({
+  PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
+  HOME: join(home, 'home'),
+  npm_config_registry: registry.url,
+  npm_config_fetch_retries: '0',
+});
+
+async function run(...words: string[]) {
+  const main = await builtMain();
+  const { code, stdout } = await runCli(words, { cwd: home, env: environment(), main });
+  return { exitCode: code, stdout: stdout.replace(/\n$/, '') };
+}
+
+/** As a process, where the plugin asks for the home of the process. */
+const runBinary = (...words: string[]) =>
+  execa(process.execPath, [BINARY, ...words], {
     cwd: home,
-    env: {
-      PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
-      HOME: join(home, 'home'),
-      npm_config_registry: registry.url,
-      npm_config_fetch_retries: '0',
-    },
+    env: environment(),
     extendEnv: false,
-    reject: false,
     input: '',
   });
-}
 
 const documentOf = ({ stdout }: { stdout: string }) => JSON.parse(stdout);
 
@@ -59,16 +68,16 @@ describe('a published plugin of oclif', () => {
       expect(help.stdout).toContain('Display autocomplete installation instructions');
       expect((await run('complete-words', 'autoc')).stdout).toBe('autocomplete');
 
-      const shown = await run('autocomplete', 'bash');
+      const shown = await runBinary('autocomplete', 'bash');
       expect(shown).toMatchObject({ exitCode: 0 });
       expect(shown.stdout).toContain('Setup Instructions for GATEWAY CLI Autocomplete');
       expect(shown.stdout).toContain('gateway autocomplete script bash');
       const made = await readdir(join(home, 'home/.cache', NAME, 'autocomplete'));
       expect(made).toContain('bash_setup');
 
-      const quick = await run('autocomplete', '-r', '-o', 'json');
+      const quick = await runBinary('autocomplete', '-r', '-o', 'json');
       expect(documentOf(quick)).toMatchObject({ ok: true, data: null });
-      const nested = documentOf(await run('autocomplete', 'script', 'bash', '-o', 'json'));
+      const nested = documentOf(await runBinary('autocomplete', 'script', 'bash', '-o', 'json'));
       expect(nested.data).toContain('GATEWAY_AC_BASH_SETUP_PATH=');
 
       expect((await run('autocomplete', '--other')).exitCode).toBe(64);

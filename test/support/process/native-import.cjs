@@ -1,0 +1,2 @@
+// Loads a module as Node.js does, past the modules of the test runner.
+exports.load = (address) => import(address);
