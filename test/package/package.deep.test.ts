@@ -1,10 +1,13 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { payloads, streamedText } from '../support/chat.ts';
 import { startVendor } from '../support/fake-vendor.ts';
 import { ask, eventually } from '../support/gateway.ts';
+import { filesBelow, packagesBelow } from './support/files-below.ts';
 import { installProduct } from './support/installed.ts';
 import { packProduct, ROOT } from './support/packed.ts';
 import type { Packed } from './support/packed.ts';
@@ -61,6 +64,11 @@ const PERMISSIVE =
  * package of its own fits, so they work without, too: see the test of the Node.js versions.
  */
 const WITH_SCRIPTS = ['node_modules/lmdb', 'node_modules/msgpackr-extract'];
+
+/** The oldest release of Node.js that is promised, and one of the other major. */
+const VERSIONS = ['20.19.0', '22.23.3'];
+const MODEL =
+  'version: 1\nnamespace: more\nmodels: [{ name: mock/more, routes: [{ provider: mock, upstream_model: echo }] }]\n';
 
 /** A file beside it that a declaration names. */
 const IMPORTED = /\b(?:from|import\(|import)\s*['"](\.{1,2}\/[^'"]+)['"]/g;
@@ -268,8 +276,7 @@ describe('the installed package', () => {
           extendEnv: false,
         });
       await gateway('plugins', 'manifest', probe);
-      await execa('npm', ['pack', '--pack-destination', home], { cwd: probe });
-      await gateway('plugins', 'install', join(home, 'probe-1.0.0.tgz'), '--yes');
+      await gateway('plugins', 'install', probe, '--yes');
       const { stdout } = await gateway('probe', '--json');
       expect(JSON.parse(stdout).data).toEqual({ class: true, ofCommandLine: true, ofApi: true });
 
@@ -295,16 +302,16 @@ describe('the installed package', () => {
       'cli.start.env-only',
       'starts with nothing but the key of a vendor, and serves its models at its prices',
     ),
-    { timeout: 180_000 },
     async () => {
+      await installed();
       const vendor = await startVendor(['gpt-5', 'gpt-5-mini']);
       onTestFinished(() => vendor.close());
-      const empty = join(packed.directory, 'empty');
+      // npm finds the package above this folder, which else it would install from the registry.
+      const empty = join(packed.directory, 'consumer', 'empty');
       await mkdir(empty);
-      const argv = ['exec', '--yes', '--prefer-offline', '--ignore-scripts', '--package'];
       const child = execa(
         'npm',
-        [...argv, packed.tarball, '--', 'gateway', 'start', '--port', '0'],
+        'exec --offline --package agent-gateway -- gateway start --port 0'.split(' '),
         {
           cwd: empty,
           env: { OPENAI_API_KEY: 'from-vendor', OPENAI_BASE_URL: vendor.baseUrl, CI: 'true' },
@@ -317,7 +324,7 @@ describe('the installed package', () => {
       let log = '';
       for (const stream of [child.stdout, child.stderr])
         stream.on('data', (text: Buffer) => (log += text.toString()));
-      const url = await eventually(() => /listening on (\S+)\n/.exec(log)?.[1], 150_000);
+      const url = await eventually(() => /listening on (\S+)\n/.exec(log)?.[1]);
       const key = await eventually(() => /client key {2}(sk-\S+)/.exec(log)?.[1]);
       const price = { input: '1.25', output: '10.00' };
       await eventually(async () => {
@@ -336,34 +343,108 @@ describe('the installed package', () => {
   );
 });
 
-/** All files below a directory, relative to it. */
-async function filesBelow(directory: string): Promise<string[]> {
-  const found = await readdir(directory, { recursive: true, withFileTypes: true });
-  return found
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(directory, join(entry.parentPath, entry.name)));
-}
+describe.each(VERSIONS)('the installed package under Node.js %s', (version) => {
+  it(
+    verifies(
+      'ops.node-version',
+      'starts, answers, streams, runs Agents, plans, applies and stops, with nothing compiled',
+    ),
+    async (test) => {
+      const product = await installed();
+      const node = await findNode(version);
+      if (node === undefined) {
+        test.skip(`Node.js ${version} cannot be had here`);
+        return;
+      }
+      const home = join(packed.directory, version);
+      await mkdir(join(home, 'bin'), { recursive: true });
+      // Nothing but this Node.js, the command and a shell: no compiler, no npm.
+      for (const [name, target] of [
+        ['node', node],
+        ['gateway', join(product, '..', '.bin', 'gateway')],
+        ['sh', '/bin/sh'],
+        ['env', '/usr/bin/env'],
+      ] as const)
+        await symlink(target, join(home, 'bin', name));
+      const env = { PATH: join(home, 'bin'), HOME: home, GATEWAY_DRAIN_IDLE: '50ms' };
+      const options = { cwd: join(home, 'project'), env, extendEnv: false } as const;
+      const gateway = async (...argv: string[]) => (await execa('gateway', argv, options)).stdout;
 
-/** Path and version of every package in the `node_modules` of a directory, to any depth. */
-async function packagesBelow(
-  directory: string,
-  below = '',
-): Promise<(readonly [string, string])[]> {
-  const folder = join(directory, below, 'node_modules');
-  if (!(await stat(folder).catch(() => undefined))) return [];
-  const found: (readonly [string, string])[] = [];
-  for (const name of await readdir(folder)) {
-    if (name.startsWith('.')) continue;
-    const names = name.startsWith('@')
-      ? (await readdir(join(folder, name))).map((inner) => `${name}/${inner}`)
-      : [name];
-    for (const one of names) {
-      const path = [below, 'node_modules', one].filter((part) => part !== '').join('/');
-      const { version } = await json<{ version: string }>(join(folder, one, 'package.json'));
-      found.push([path, version], ...(await packagesBelow(directory, path)));
+      await execa('gateway', ['init', '--template', 'agent-service', 'project'], {
+        ...options,
+        cwd: home,
+      });
+      expect((await execa('node', ['--version'], options)).stdout).toBe(`v${version}`);
+      const { version: own } = JSON.parse(await readFile(join(product, 'package.json'), 'utf8'));
+      expect(await gateway('version')).toBe(own);
+
+      const server = execa('gateway', ['start', '--port', '0'], { ...options, reject: false });
+      let log = '';
+      server.stderr.setEncoding('utf8').on('data', (text: string) => (log += text));
+      const stop = once(server, 'exit');
+      try {
+        const url = await eventually(() => /gateway listening on (\S+)/.exec(log)?.[1]);
+        expect(await gateway('chat', 'mock/echo', 'hello')).toBe('You said: hello');
+        expect(await gateway('plan')).toMatch(/no changes/i);
+        const models = join(home, 'project', 'more.yaml');
+        await writeFile(models, MODEL);
+        expect(await gateway('apply', '-f', models, '--yes')).toMatch(/^1 applied, 0 failed/m);
+        const key = await readFile(join(home, 'project', '.gateway', 'admin.key'), 'utf8');
+        const streamed = await fetch(`${url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${key.trim()}` },
+          body: JSON.stringify({
+            model: 'mock/more',
+            stream: true,
+            messages: [{ role: 'user', content: 'hello' }],
+          }),
+        });
+        const text = await streamed.text();
+        expect(streamedText(text)).toBe('You said: hello');
+        expect(payloads(text).at(-1)).toBe('[DONE]');
+
+        // The Agent's tool is a program that the gateway starts.
+        expect(await gateway('invoke', 'desk', 'Where is A-17?', '--follow')).toMatch(
+          /A-17: .*shipped/,
+        );
+      } finally {
+        server.kill('SIGTERM');
+        await stop;
+      }
+      expect({ code: (await server).exitCode, log }).toMatchObject({ code: 0 });
+      expect(log).not.toMatch(/warning/i);
+    },
+  );
+});
+
+describe('a Node.js that is too old', () => {
+  it('is told which one is needed, before anything else is loaded', async () => {
+    const product = await installed();
+    const { engines } = JSON.parse(await readFile(join(product, 'package.json'), 'utf8'));
+    const [, major, minor] = /^>=(\d+)\.(\d+)\.0$/.exec(engines.node) ?? [];
+    for (const old of ['18.20.8', `${major}.${Number(minor) - 1}.9`]) {
+      const as = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${old}' } })`;
+      const argv = ['--import', `data:text/javascript,${encodeURIComponent(as)}`];
+      const binary = join(product, 'bin/gateway.js');
+      const { exitCode, stderr } = await execa(process.execPath, [...argv, binary, 'version'], {
+        reject: false,
+      });
+      expect(stderr).toBe(`gateway needs Node.js ${major}.${minor} or newer; this is ${old}`);
+      expect(exitCode).toBe(1);
     }
-  }
-  return found;
+  });
+});
+
+/** Its executable; undefined, and a word about it, where it cannot be fetched. In CI that is a failure. */
+async function findNode(version: string): Promise<string | undefined> {
+  const script = join(ROOT, 'scripts/fetch-node.js');
+  const { exitCode, stdout, stderr } = await execa(process.execPath, [script, version], {
+    reject: false,
+  });
+  if (exitCode === 0) return stdout;
+  if (process.env['CI']) throw new Error(`Node.js ${version} cannot be fetched: ${stderr}`);
+  console.warn(`NOT TESTED on Node.js ${version}, which cannot be fetched: ${stderr}`);
+  return undefined;
 }
 
 function mib(bytes: number): string {
