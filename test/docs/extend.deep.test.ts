@@ -1,13 +1,15 @@
-import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { runCli } from '../cli/run-cli.ts';
 import { verifies } from '../requirements.ts';
 import { ask, newDirectory, startGateway } from '../support/gateway.ts';
+import { builtMain } from '../support/process/built-command.ts';
 import { markedBlocks } from './code-blocks.ts';
 import { ROOT } from './reader.ts';
 
@@ -16,9 +18,16 @@ const NAME = 'gateway-plugin-tally';
 const SHAPE = { properties: { data: { anyOf: [{ required: ['count'] }, { type: 'null' }] } } };
 
 let copy: string;
+let main: Awaited<ReturnType<typeof builtMain>>;
+/** Answers on /v1/chat/completions and /v1/notes. */
+let vendor: Vendor;
+/** Gateway of the copy in its folder `served`, with what the tests that only add to it need. */
+let server: Served;
+/** A key of clients of it. */
+let clientKey: string;
 beforeAll(async () => {
   copy = await newDirectory();
-  for (const name of COPIED) await cp(join(ROOT, name), join(copy, name), { recursive: true });
+  await execa('cp', ['-a', ...COPIED, copy], { cwd: ROOT });
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
   const page = await readFile(join(ROOT, 'docs/extend.md'), 'utf8');
   for (const { mark, file, code } of markedBlocks(unindented(page))) {
@@ -27,9 +36,25 @@ beforeAll(async () => {
     if (mark === 'into') await writeFile(path, insertAt(await readFile(path, 'utf8'), code));
     else await mkdir(dirname(path), { recursive: true }).then(() => writeFile(path, code));
   }
+  // No page of the console is asked for.
+  await writeFile(
+    join(copy, 'scripts/build-console.js'),
+    'export const buildConsole = () => true;\n',
+  );
   await execa('node', ['scripts/build.js'], { cwd: copy });
+  main = await builtMain(copy);
+  vendor = await serveVendor();
+  server = await serve('served', projectOf(vendor.origin), { ACME_API_KEY: 'sk-acme' });
+  const body = { name: 'app', scopes: ['inference', 'models', 'agents'] };
+  const { url, key } = server;
+  const made = await ask(`${url}/admin/v1/keys`, { method: 'POST', key, body });
+  clientKey = made.body.value;
 });
-afterAll(() => rm(copy, { recursive: true, force: true }));
+afterAll(async () => {
+  await server?.stop();
+  vendor?.close();
+  await rm(copy, { recursive: true, force: true });
+});
 
 /** The page with blocks within its lists as they stand in a file. */
 const unindented = (page: string): string => page.replaceAll(/^ {3}(?=\S| )/gm, '');
@@ -47,67 +72,106 @@ function insertAt(text: string, code: string): string {
     : lines.toSpliced(before[0] as number, 0, ...block.slice(0, -1)).join('\n');
 }
 
-/** Runs the command of the copy, in the copy or a folder of it. */
-const gateway = (args: readonly string[], env: Record<string, string> = {}, folder = '') =>
-  execa('node', [join(copy, 'bin/gateway.js'), ...args], {
+/** Runs the command of the copy, in the copy or a folder of it; throws unless it exits with 0. */
+async function gateway(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  folder = '',
+): Promise<{ stdout: string }> {
+  const ran = await runCli([...args], {
     cwd: join(copy, folder),
     env: { PATH: process.env['PATH'] ?? '', HOME: copy, ...env },
-    extendEnv: false,
+    main,
   });
+  const stdout = ran.stdout.replace(/\n$/, '');
+  if (ran.code === 0) return { stdout };
+  throw Object.assign(new Error(ran.stderr), { exitCode: ran.code, stdout });
+}
 
-/** Starts the gateway of the copy in a folder of it; gives its URL and the key of its administrator. */
+interface Served {
+  readonly url: string;
+  /** Of the administrator. */
+  readonly key: string;
+  stop(): Promise<void>;
+}
+
+/** Starts the gateway of the copy in a folder of it. */
 async function serve(
   folder: string,
   config: string,
   env: Record<string, string> = {},
-): Promise<{ url: string; key: string; stop(): Promise<void> }> {
+): Promise<Served> {
   await mkdir(join(copy, folder), { recursive: true });
   await writeFile(join(copy, folder, 'gateway.yaml'), config);
-  const server = execa('node', [join(copy, 'bin/gateway.js'), 'start', '--port', '0'], {
+  const child = execa('node', [join(copy, 'bin/gateway.js'), 'start', '--port', '0'], {
     cwd: join(copy, folder),
-    env: { PATH: process.env['PATH'] ?? '', HOME: copy, ...env },
+    env: { PATH: process.env['PATH'] ?? '', HOME: copy, GATEWAY_DRAIN_IDLE: '50ms', ...env },
     extendEnv: false,
     reject: false,
   });
-  const stop = async () => {
-    server.kill();
-    await server;
-  };
-  onTestFinished(stop);
   const url = await new Promise<string>((resolve, reject) => {
-    void server.then(({ stderr }) => reject(new Error(stderr)));
+    void child.then(({ stderr }) => reject(new Error(stderr)));
     let said = '';
-    server.stderr.on('data', (chunk) => {
+    child.stderr.on('data', (chunk) => {
       said += String(chunk);
       const [, found] = /gateway listening on (http:\S+)/.exec(said) ?? [];
       if (found !== undefined) resolve(found);
     });
   });
   const key = await readFile(join(copy, folder, '.gateway/admin.key'), 'utf8');
-  return { url, key: key.trim(), stop };
+  return {
+    url,
+    key: key.trim(),
+    async stop() {
+      child.kill();
+      await child;
+    },
+  };
 }
 
-/**
- * Starts a provider that gives one answer on each path, an object or the text of a stream, and notes the
- * paths, credentials and bodies of what it is asked.
- */
-async function serveVendor(
-  answers: Readonly<Record<string, object | string>>,
-): Promise<{ origin: string; asked: unknown[]; bodies: unknown[] }> {
-  const asked: unknown[] = [];
-  const bodies: unknown[] = [];
-  const vendor = createServer((request, response) => {
-    asked.push(request.url, request.headers.authorization);
-    const answer = answers[request.url ?? ''] ?? {};
-    const isStream = typeof answer === 'string';
-    response.setHeader('content-type', isStream ? 'text/event-stream' : 'application/json');
-    void collect(request, bodies).then(() =>
-      response.end(isStream ? answer : JSON.stringify(answer)),
+interface Vendor {
+  readonly origin: string;
+  /** Paths, credentials and bodies since the last `forget`. */
+  readonly asked: { path: string | undefined; authorization: string | undefined; body: unknown }[];
+  forget(): void;
+  close(): void;
+}
+
+/** Data of the events of a stream of notes. */
+const FRAMES = ['{"text":"No"}', '{"text":"ted"}', '{"end":true}'].map(
+  (data) => `data: ${data}\n\n`,
+);
+const LINES = [{ by: 'assistant', text: 'Noted' }];
+const MESSAGE = { role: 'assistant', content: 'Said' };
+
+async function serveVendor(): Promise<Vendor> {
+  const asked: Vendor['asked'] = [];
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = (await json(request)) as { stream?: boolean };
+    const { url: path, headers } = request;
+    asked.push({ path, authorization: headers.authorization, body });
+    if (path === '/v1/notes' && body.stream === true) {
+      response.setHeader('content-type', 'text/event-stream');
+      response.end(FRAMES.join(''));
+      return;
+    }
+    response.setHeader('content-type', 'application/json');
+    response.end(
+      JSON.stringify(
+        path === '/v1/notes'
+          ? { model: 'up', lines: LINES }
+          : { choices: [{ index: 0, message: MESSAGE, finish_reason: 'stop' }] },
+      ),
     );
-  });
-  await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void vendor.close());
-  return { origin: `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`, asked, bodies };
+  };
+  const listener = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    asked,
+    forget: () => void asked.splice(0),
+    close: () => void listener.close(),
+  };
 }
 
 /** Starts a gateway with a model of each of two vendors; gives the variables that name it. */
@@ -141,39 +205,28 @@ async function expectPages(
   expect(JSON.parse(stdout)).toMatchObject(SHAPE);
 }
 
-async function collect(request: IncomingMessage, bodies: unknown[]): Promise<void> {
-  bodies.push(await json(request));
-}
-
-/** A provider that speaks chat and notes, and a model for each of the two. */
-const notesConfig = (origin: string): string => `version: 1
+/** A provider of the type that was added, one that speaks chat and notes with a model for each, and a prompt. */
+const projectOf = (origin: string): string => `version: 1
+namespace: greet
 providers:
-  - { name: acme, type: custom, base_url: '${origin}/v1', api_key: '\${secret:env:ACME_API_KEY}', protocols: { chat: true, notes: true } }
+  - { name: acme, type: acme, base_url: '${origin}/v1', api_key: '\${secret:env:ACME_API_KEY}' }
+  - { name: both, type: custom, base_url: '${origin}/v1', api_key: '\${secret:env:ACME_API_KEY}', protocols: { chat: true, notes: true } }
 models:
-  - { name: acme/chat, routes: [{ provider: acme, upstream_model: up, protocols: [chat] }] }
-  - { name: acme/notes, routes: [{ provider: acme, upstream_model: up, protocols: [notes] }] }
+  - { name: acme/fast, routes: [{ provider: acme }] }
+  - { name: acme/chat, routes: [{ provider: both, upstream_model: up, protocols: [chat] }] }
+  - { name: acme/notes, routes: [{ provider: both, upstream_model: up, protocols: [notes] }] }
+prompts:
+  - { name: greet, text: Hello }
 `;
 
 describe('docs/extend.md', () => {
   it(verifies('extend.docs-proved', 'adds a type of provider, which is called'), async () => {
-    const message = { role: 'assistant', content: 'Hello from Acme' };
-    const { origin, asked } = await serveVendor({
-      '/v1/chat/completions': { choices: [{ index: 0, message, finish_reason: 'stop' }] },
-    });
-    const config = `version: 1
-providers:
-  - { name: acme, type: acme, base_url: '${origin}/v1', api_key: '\${secret:env:ACME_API_KEY}' }
-models:
-  - { name: acme/fast, routes: [{ provider: acme }] }
-`;
-    await serve('provider', config, { ACME_API_KEY: 'sk-acme' });
-    const { stdout } = await gateway(
-      ['chat', '--no-stream', 'acme/fast', 'Hello!'],
-      {},
-      'provider',
-    );
-    expect(stdout).toBe('Hello from Acme');
-    expect(asked).toEqual(['/v1/chat/completions', 'Bearer sk-acme']);
+    vendor.forget();
+    const words = ['chat', '--no-stream', 'acme/fast', 'Hello!'];
+    expect((await gateway(words, {}, 'served')).stdout).toBe('Said');
+    expect(vendor.asked).toMatchObject([
+      { path: '/v1/chat/completions', authorization: 'Bearer sk-acme' },
+    ]);
   });
 
   it(
@@ -185,23 +238,22 @@ models:
     async () => {
       const prompt = (name: string, text: string) =>
         `version: 1\nnamespace: ${name}\nprompts:\n  - { name: ${name}, text: ${text} }\n`;
-      const { url, key } = await serve('kind', prompt('greet', 'Hello'));
+      const { url, key } = server;
       const admin = (method: string, path: string, body?: unknown) =>
         ask(url + path, { method, key, body });
       const run = async (...args: string[]) =>
         (
-          await gateway([...args, '-o', 'json'], {}, 'kind').then(({ stdout }) =>
+          await gateway([...args, '-o', 'json'], {}, 'served').then(({ stdout }) =>
             JSON.parse(stdout),
           )
         ).data;
 
       const [declared] = (await admin('GET', '/admin/v1/prompts')).body.data;
       expect(declared).toMatchObject({ type: 'prompt', name: 'greet', text: 'Hello', version: 1 });
-      const created = await admin('POST', '/admin/v1/keys', { name: 'app', scopes: ['agents'] });
-      const own = await ask(`${url}/v1/prompts`, { key: created.body.value });
+      const own = await ask(`${url}/v1/prompts`, { key: clientKey });
       expect(own.body.data).toMatchObject([{ id: declared.id, text: 'Hello' }]);
 
-      const file = join(copy, 'kind/team.yaml');
+      const file = join(copy, 'served/team.yaml');
       await writeFile(file, prompt('team', 'Hi'));
       expect((await run('apply', '--yes', '-f', file)).applied).toMatchObject([
         { action: 'create' },
@@ -217,7 +269,7 @@ models:
       expect(await run('drift', '-f', file)).toEqual({ drifted: [], pending: 0 });
 
       await run('prompts', 'create', 'second', '--text', 'Once more', '--label', 'a=b');
-      expect((await gateway(['prompts', 'list'], {}, 'kind')).stdout).toMatch(
+      expect((await gateway(['prompts', 'list'], {}, 'served')).stdout).toMatch(
         /^NAME +TEXT +ID\ngreet +Hello +prompt_\w+\nteam +Bye +prompt_\w+\nsecond +Once more +prompt_\w+$/,
       );
       expect(await run('prompts', 'update', 'second', '--text', 'New')).toMatchObject({
@@ -227,7 +279,7 @@ models:
       await run('prompts', 'delete', 'second', '--yes');
       expect(await run('prompts', 'list')).toMatchObject([{ name: 'greet' }, { name: 'team' }]);
       const words = ['complete-words', 'prompts', 'get', ''];
-      expect((await gateway(words, {}, 'kind')).stdout).toContain('greet');
+      expect((await gateway(words, {}, 'served')).stdout).toContain('greet');
 
       const shown = { type: { const: 'prompt' }, text: { type: 'string' } };
       const openapi = (await admin('GET', '/openapi.json')).body;
@@ -277,22 +329,10 @@ models:
       'adds a protocol, which clients and providers speak, translated into others and from them',
     ),
     async () => {
-      const lines = [{ by: 'assistant', text: 'Noted' }];
-      const message = { role: 'assistant', content: 'Said' };
-      const { origin, asked, bodies } = await serveVendor({
-        '/v1/notes': { model: 'up', lines },
-        '/v1/chat/completions': { choices: [{ index: 0, message, finish_reason: 'stop' }] },
-      });
-      const { url, key } = await serve('protocol', notesConfig(origin), {
-        ACME_API_KEY: 'sk-acme',
-      });
-      const created = await ask(`${url}/admin/v1/keys`, {
-        method: 'POST',
-        key,
-        body: { name: 'app' },
-      });
+      vendor.forget();
+      const key = clientKey;
       const call = (path: string, body: object) =>
-        ask(url + path, { method: 'POST', key: created.body.value, body });
+        ask(server.url + path, { method: 'POST', key, body });
       const note = (model: string) => ({ model, lines: [{ by: 'user', text: 'Hi' }], extra: 1 });
       const chat = (model: string) => ({
         model,
@@ -301,7 +341,7 @@ models:
       });
 
       const own = await call('/v1/notes', note('acme/notes'));
-      expect([own.status, own.body.lines]).toEqual([200, lines]);
+      expect([own.status, own.body.lines]).toEqual([200, LINES]);
       const there = await call('/v1/notes', note('acme/chat'));
       expect(there.body).toEqual({
         model: 'acme/chat',
@@ -309,28 +349,34 @@ models:
       });
       const back = await call('/v1/chat/completions', chat('acme/notes'));
       expect(back.body.choices[0].message.content).toBe('Noted');
-      expect(asked).toEqual(
-        ['/v1/notes', '/v1/chat/completions', '/v1/notes'].flatMap((path) => [
-          path,
-          'Bearer sk-acme',
-        ]),
-      );
-      expect(bodies).toEqual([
-        { ...note('up') },
-        expect.objectContaining({ model: 'up', messages: [{ role: 'user', content: 'Hi' }] }),
-        { model: 'up', lines: [{ by: 'user', text: 'Hi' }] },
+      const authorization = 'Bearer sk-acme';
+      expect(vendor.asked).toEqual([
+        { path: '/v1/notes', authorization, body: note('up') },
+        {
+          path: '/v1/chat/completions',
+          authorization,
+          body: expect.objectContaining({
+            model: 'up',
+            messages: [{ role: 'user', content: 'Hi' }],
+          }),
+        },
+        {
+          path: '/v1/notes',
+          authorization,
+          body: { model: 'up', lines: [{ by: 'user', text: 'Hi' }] },
+        },
       ]);
       expect(await call('/v1/notes', { lines: [] })).toMatchObject({
         status: 400,
         body: { failed: '`model` is required' },
       });
 
-      const model = await ask(`${url}/v1/models/acme/notes`, { key: created.body.value });
+      const model = await ask(`${server.url}/v1/models/acme/notes`, { key });
       expect(model.body.protocols.chat).toMatchObject([
         { provider_protocol: 'notes', translated: true },
       ]);
       expect(model.body.protocols.chat[0].loses).toContain('seed');
-      const document = await ask(`${url}/openapi.json`, { key: created.body.value });
+      const document = await ask(`${server.url}/openapi.json`, { key });
       expect(document.body.paths['/v1/notes'].post.responses.default).toEqual({
         $ref: '#/components/responses/NotesError',
       });
@@ -341,21 +387,12 @@ models:
   it(
     verifies('extend.protocol', 'streams what is translated into a protocol that was added'),
     async () => {
-      const frames = ['{"text":"No"}', '{"text":"ted"}', '{"end":true}'];
-      const { origin } = await serveVendor({
-        '/v1/notes': frames.map((data) => `data: ${data}\n\n`).join(''),
-      });
-      const { url, key } = await serve('streams', notesConfig(origin), { ACME_API_KEY: 'sk-acme' });
-      const created = await ask(`${url}/admin/v1/keys`, {
-        method: 'POST',
-        key,
-        body: { name: 'app' },
-      });
+      const key = clientKey;
       const stream = async (path: string, body: object): Promise<string> => {
-        const answer = await fetch(url + path, {
+        const answer = await fetch(server.url + path, {
           method: 'POST',
           headers: {
-            authorization: `Bearer ${created.body.value}`,
+            authorization: `Bearer ${key}`,
             'content-type': 'application/json',
           },
           body: JSON.stringify({ model: 'acme/notes', stream: true, ...body }),
@@ -369,13 +406,14 @@ models:
       expect(texts.join('')).toBe('Noted');
       expect(said).toContain('data: [DONE]');
       const own = await stream('/v1/notes', { lines: [{ by: 'user', text: 'Hi' }] });
-      expect(own).toBe(frames.map((data) => `data: ${data}\n\n`).join(''));
+      expect(own).toBe(FRAMES.join(''));
     },
   );
 
   it(verifies('extend.docs-proved', 'adds a store, which outlives its process'), async () => {
     const config = 'version: 1\nserver: { store: { driver: sheet, path: rows } }\n';
     const before = await serve('store', config);
+    onTestFinished(before.stop);
     const name = 'kept';
     const { status } = await ask(`${before.url}/admin/v1/organizations`, {
       method: 'POST',
@@ -386,6 +424,7 @@ models:
     await before.stop();
     expect(await readdir(join(copy, 'store/rows'))).toEqual(['rows.json']);
     const after = await serve('store', config);
+    onTestFinished(after.stop);
     const { body } = await ask(`${after.url}/admin/v1/organizations/${name}`, { key: after.key });
     expect(body).toMatchObject({ name, type: 'organization' });
   });
