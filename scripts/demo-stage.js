@@ -1,11 +1,13 @@
 // Where the demo plays: a directory of its own, the commands in it, and the gateway that they talk to.
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
+const MAIN = new URL('../dist/lib/main.js', import.meta.url).href;
 const BINARY = fileURLToPath(new URL('../bin/gateway.js', import.meta.url));
 export const STEP_TIMEOUT_MS = 60_000;
 
@@ -25,22 +27,33 @@ export function createStage() {
   );
   const running = new Set();
 
+  // Commands run in this process: to load one takes longer than what it does.
   const run = async (words, show) => {
-    const child = spawn(process.execPath, [BINARY, ...words], {
-      cwd: directory,
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-      timeout: STEP_TIMEOUT_MS,
-    });
+    const { main } = await import(MAIN);
     let text = '';
     let atLineStart = true;
-    child.stdout.setEncoding('utf8').on('data', (piece) => {
-      text += piece;
-      // Indented as it arrives, so that a stream is seen to be one.
-      show((atLineStart ? '    ' : '') + piece.replace(/\n(?!$)/g, '\n    '));
-      atLineStart = piece.endsWith('\n');
+    const stdout = Object.assign(new EventEmitter(), {
+      write(piece) {
+        text += piece;
+        // Indented as it arrives, so that a stream is seen to be one.
+        show((atLineStart ? '    ' : '') + String(piece).replace(/\n(?!$)/g, '\n    '));
+        atLineStart = String(piece).endsWith('\n');
+        return true;
+      },
     });
-    const [code] = await once(child, 'close');
+    const signals = new EventEmitter();
+    const overdue = setTimeout(() => signals.emit('SIGTERM'), STEP_TIMEOUT_MS);
+    const code = await main({
+      argv: words,
+      env,
+      cwd: directory,
+      stdin: Readable.from([]),
+      stdout,
+      stderr: process.stderr,
+      signals,
+      exit: (status) => process.exit(status),
+    });
+    clearTimeout(overdue);
     expect(code === 0, `gateway ${words.join(' ')} ended with ${code}`);
     return text;
   };

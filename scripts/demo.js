@@ -1,4 +1,4 @@
-// A guided tour of the built gateway with real processes, offline, in a directory of its own.
+// A guided tour of the built gateway, offline, in a directory of its own.
 // Exits 0 when every step did what it says.
 import { showAgents } from './demo-agents.js';
 import { askWithEveryClient } from './demo-clients.js';
@@ -17,7 +17,7 @@ providers:
     mock:
       rules:
         - match: { text: story } # a model that takes its time
-          reply: { text: "${STORY}", chunks: 40, chunk_delay_ms: 100 }
+          reply: { text: "${STORY}", chunks: 40, chunk_delay_ms: 60 }
         - match: { stream: true }
           reply: { chunk_delay_ms: 40 }
   - name: broken
