@@ -5,7 +5,7 @@ import { newDirectory, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
 /** Calls before V8 knows the shapes of all objects, and calls that are watched. */
-const [WARM_UP, WATCHED] = [200, 200];
+const [WARM_UP, WATCHED] = [120, 60];
 /** Hidden classes by one place in the code that are those of each call. */
 const OF_EACH = WATCHED / 2;
 
