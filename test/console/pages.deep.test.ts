@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { BROWSER, NO_BROWSER, openBrowser, signIn, visit } from './support/browser.ts';
@@ -319,12 +319,12 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       const { page, context } = await visit(browser);
       onTestFinished(() => context.close());
       await signIn(page, counter.url, shop.ownerKey);
-      const tabs = [page];
-      for (let index = 1; index < 10; index++) {
+      const openTab = async (): Promise<Page> => {
         const tab = await context.newPage();
-        await tab.goto(`${counter.url}/console/requests`);
-        tabs.push(tab);
-      }
+        await tab.goto(`${counter.url}/console/requests`, { waitUntil: 'commit' });
+        return tab;
+      };
+      const tabs = [page, ...(await Promise.all(Array.from({ length: 9 }, openTab)))];
       for (const tab of tabs) await tab.getByText('live', { exact: true }).waitFor();
       const { headers } = await shop.chat('lab/new');
       for (const tab of tabs)
