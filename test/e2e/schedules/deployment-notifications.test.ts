@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/core/time/clock.ts';
 import { verifies } from '../../requirements.ts';
 import { startChatReceiver } from '../../scheduler/notify/chat-receiver.ts';
 import type { ChatReceiver, ReceivedMessage } from '../../scheduler/notify/chat-receiver.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { Answer, TestGateway } from '../../support/gateway.ts';
+import { createHastyClock } from '../../support/hasty-clock.ts';
 
 const SECRET = 'canary-hook-91c2';
 const OK: { status: number; body: string } = { status: 200, body: 'ok' };
@@ -13,8 +13,9 @@ const SLOW = 100_000;
 let receiver: ChatReceiver;
 let gateway: TestGateway;
 let agent: string;
-/** Ahead of the clock of the machine by so much. */
+/** Ahead of the hasty clock by so much. */
 let aheadMs = 0;
+const clock = createHastyClock();
 
 beforeAll(async () => {
   receiver = await startChatReceiver();
@@ -27,7 +28,7 @@ beforeAll(async () => {
       providers: [{ name: 'mock', type: 'mock' }],
       models: [{ name: 'mock/echo', routes: [{ provider: 'mock' }] }],
     },
-    { clock: { ...systemClock, now: () => Date.now() + aheadMs } },
+    { clock: { ...clock, now: () => clock.now() + aheadMs } },
   );
   agent = (await call('POST', '/v1/agents', { name: 'helper', model: 'mock/echo' })).body.id;
 });
@@ -93,7 +94,7 @@ describe('the chat of a Schedule', () => {
     verifies('deployments.notification.on-run', 'is told of a run that was due'),
     async () => {
       // A few seconds before the next minute.
-      aheadMs = 60_000 - (Date.now() % 60_000) - 4_000;
+      aheadMs = 60_000 - (clock.now() % 60_000) - 4_000;
       const schedule = { type: 'cron', expression: '* * * * *', timezone: 'UTC' };
       const id = await made({ schedule });
       const told = await receiver.waitFor((one) => linesOf(one).includes(`Schedule id: ${id}`));

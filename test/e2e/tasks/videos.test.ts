@@ -8,6 +8,7 @@ import { verifies } from '../../requirements.ts';
 import { openaiClient } from '../../support/chat.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { createHastyClock } from '../../support/hasty-clock.ts';
 
 const TASKS = '/v1/contents/generations/tasks';
 const RULES = [
@@ -75,7 +76,7 @@ describe('video tasks', () => {
 
   beforeAll(async () => {
     mock = await startMockServer({ cassette: { rules: RULES } });
-    gateway = await startGateway(config(mock.url));
+    gateway = await startGateway(config(mock.url), { clock: createHastyClock() });
     client = openaiClient(gateway);
   });
   afterAll(async () => {
