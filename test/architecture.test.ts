@@ -1,11 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL_IDS } from '../src/protocols/registry.ts';
+import { imports, modules, ROOT, roomOf, textOf } from './house/tree.ts';
 import { verifies } from './requirements.ts';
-
-const src = fileURLToPath(new URL('../src/', import.meta.url));
 
 /** A folder may import itself and folders of an earlier row, never one of its own or a later row. */
 const ROWS = [
@@ -60,40 +58,14 @@ const ONE_PER_PROCESS = [
   'runtime/reaper/reaper-process.ts groups',
 ];
 
-const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
-  .filter((name) => /\.tsx?$/.test(name))
-  .sort();
-
-interface Import {
-  from: string;
-  to: string;
-  /** Neither a type, which is gone after compilation, nor lazy, which waits until it is called. */
-  atLoad: boolean;
-  isLazy: boolean;
-}
-
-const imports: Import[] = files.flatMap((file) => {
-  const text = readFileSync(join(src, file), 'utf8');
-  const fixed = [...text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+'(\.[^']+)'/gm)];
-  const dynamic = [...text.matchAll(/\bimport\(()'(\.[^']+)'\)/g)];
-  const toImport = (isLazy: boolean) => (match: RegExpExecArray) => ({
-    from: file,
-    to: relative(src, join(src, dirname(file), match[2] as string)),
-    atLoad: !isLazy && !match[1],
-    isLazy,
-  });
-  return [...fixed.map(toImport(false)), ...dynamic.map(toImport(true))];
-});
-
 /** Recorded wire data, which is no code. */
 const isData = (folder: string): boolean => /\/(?:fixtures|__snapshots__)(?:\/|$)/.test(folder);
 
-const roomOf = (file: string): string => file.split('/')[0] as string;
 const rowOf = (room: string): number => ROWS.findIndex((row) => row.includes(room));
 
 describe('the house', () => {
   it('knows every room', () => {
-    const rooms = new Set(files.filter((file) => file.includes('/')).map(roomOf));
+    const rooms = new Set(modules.filter((file) => file.includes('/')).map(roomOf));
     expect([...rooms].filter((room) => rowOf(room) < 0)).toEqual([]);
   });
 
@@ -138,7 +110,7 @@ describe('the house', () => {
   });
 
   it.each(['src', 'test'])('keeps folders of %s small: at most 25 files', (top) => {
-    const root = fileURLToPath(new URL(`../${top}/`, import.meta.url));
+    const root = join(ROOT, top);
     const counts = new Map<string, number>();
     for (const entry of readdirSync(root, { recursive: true, withFileTypes: true }))
       if (entry.isFile()) counts.set(entry.parentPath, (counts.get(entry.parentPath) ?? 0) + 1);
@@ -162,18 +134,14 @@ describe('the house', () => {
       for (const next of graph.get(file) ?? []) visit(next, [...path, file]);
       done.add(file);
     };
-    for (const file of files) visit(file, []);
+    for (const file of modules) visit(file, []);
     expect(cycles).toEqual([]);
   });
 
   it('reaches the server from the command line only by a lazy import', () => {
-    const eager = files
+    const eager = modules
       .filter((file) => roomOf(file) === 'cli')
-      .filter((file) =>
-        /^import (?!type)[^;]*from '(?:\.\.\/)+server\//m.test(
-          readFileSync(join(src, file), 'utf8'),
-        ),
-      );
+      .filter((file) => /^import (?!type)[^;]*from '(?:\.\.\/)+server\//m.test(textOf(file)));
     expect(eager).toEqual([]);
   });
 
@@ -185,35 +153,31 @@ describe('the house', () => {
         'i',
       ),
     }));
-    const asking = files
+    const asking = modules
       .filter((file) => !/^(?:providers\/mock|client|cli|console)\//.test(file))
       .filter((file) => {
-        const text = readFileSync(join(src, file), 'utf8');
+        const text = textOf(file);
         return asks.some(({ folder, question }) => !file.startsWith(folder) && question.test(text));
       });
     expect(asking).toEqual([]);
   });
 
   it('reads the environment in the configuration alone', () => {
-    const reading = files
+    const reading = modules
       .filter((file) => roomOf(file) !== 'config')
-      .filter((file) => /\bprocess\.env\b/.test(readFileSync(join(src, file), 'utf8')));
+      .filter((file) => /\bprocess\.env\b/.test(textOf(file)));
     expect(reading).toEqual([]);
   });
 
   it('keeps no state in modules but what the process has one of', () => {
-    const kept = files.flatMap((file) =>
-      [...readFileSync(join(src, file), 'utf8').matchAll(STATE)].map(
-        ([, name]) => `${file} ${name}`,
-      ),
+    const kept = modules.flatMap((file) =>
+      [...textOf(file).matchAll(STATE)].map(([, name]) => `${file} ${name}`),
     );
     expect(kept).toEqual(ONE_PER_PROCESS);
   });
 
   it('keeps files small: none over 400 lines, 95 of 100 within 250, half within 90', () => {
-    const lines = files
-      .map((file) => readFileSync(join(src, file), 'utf8').split('\n').length)
-      .sort((a, b) => a - b);
+    const lines = modules.map((file) => textOf(file).split('\n').length).sort((a, b) => a - b);
     const percentile = (share: number): number =>
       lines[Math.floor((lines.length - 1) * share)] as number;
     expect(percentile(1)).toBeLessThanOrEqual(400);
@@ -222,7 +186,7 @@ describe('the house', () => {
   });
 
   it('has no barrels but the public one', () => {
-    const barrels = files.filter((file) => file.endsWith('/index.ts'));
+    const barrels = modules.filter((file) => file.endsWith('/index.ts'));
     expect(barrels).toEqual([]);
   });
 });
