@@ -1,5 +1,7 @@
-// Lowers the numbers of rooms to what is counted now; raises none: `npm run lower`.
+// Lowers the numbers of rooms and words to the present counts; raises none: `npm run lower`.
 import { lower, readNumbers, writeNumbers } from './ratchet.ts';
 import { measureRooms } from './rooms.ts';
+import { countWords, findAllWords } from './words.ts';
 
-writeNumbers('rooms.json', lower(readNumbers('rooms.json'), measureRooms().numbers));
+const counts = { 'rooms.json': measureRooms().numbers, 'words.json': countWords(findAllWords()) };
+for (const [file, now] of Object.entries(counts)) writeNumbers(file, lower(readNumbers(file), now));
