@@ -1,11 +1,11 @@
 /**
- * Circumstances of a request that its record keeps and by which what it used is summed. Absent members
- * are not known.
+ * Circumstances of a request that its record keeps and by which its usage is summed. Absent members are not
+ * known.
  */
 export interface RequestOrigin {
   /** Id of the conversation that the request is part of, as its client claims it. */
   readonly conversation?: string | undefined;
-  /** Id of whoever used the client, as that claims it; hashed where the operator asked for it. */
+  /** Id of the client's user, as the client claims it; hashed where the operator asked for it. */
   readonly endUser?: string | undefined;
   /** Ids of the Agent that asked, and of the Service and the Schedule through which it was made to. */
   readonly agent?: string | undefined;

@@ -24,7 +24,7 @@ export interface Principal {
   readonly organizationEnabled: boolean;
   /** Null: every scope but `admin` (contract: Authentication 7). */
   readonly scopes: ReadonlySet<string> | null;
-  /** Bounds what its scopes allow; absent or null: they alone decide. */
+  /** Bounds what its scopes allow; absent or null: only they decide. */
   readonly role?: Role | null | undefined;
   readonly keySpend: SpendLimits | null;
   readonly organizationSpend: SpendLimits | null;
@@ -47,14 +47,14 @@ export interface Principal {
 /** Facts that a record and a charge need of their payer; plain JSON. */
 export type PayingKey = Pick<Principal, 'keyId' | 'keyName' | 'organizationId'>;
 
-/** True for what no key asked for: a Schedule that was due stands in its place. */
+/** True for what no key asked for: a Schedule that was due made the request. */
 export function paysAsOrganization({ keyId }: Pick<PayingKey, 'keyId'>): boolean {
   return keyId.startsWith('depl_');
 }
 
 /**
- * Returns the holder that shared places are counted for: a key, or the organization whose Schedules
- * ask without one.
+ * Returns the holder that shared slots are counted for: a key, or the organization whose Schedules ask without
+ * one.
  */
 export function holderOf(payer: Pick<PayingKey, 'keyId' | 'organizationId'>): string {
   return paysAsOrganization(payer) ? payer.organizationId : payer.keyId;

@@ -30,7 +30,7 @@ export interface TokenPrices {
   readonly reasoning?: number;
 }
 
-/** Pricing of what is known to cost nothing. */
+/** Pricing of calls that are known to be free. */
 export const FREE: Pricing = Object.freeze({ perCall: 0 });
 
 /** Nano-dollars that are known of a cost; null where nothing is. */

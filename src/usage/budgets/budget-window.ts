@@ -1,4 +1,4 @@
-/** Period after which a budget begins anew. */
+/** Period after which a budget starts again. */
 export type BudgetPeriod = 'day' | 'week' | 'month' | 'lifetime';
 
 /** Time that one amount is for. */
@@ -7,7 +7,7 @@ export interface BudgetWindow {
   readonly name: string;
   /** Milliseconds since epoch; without a period from -Infinity to Infinity. */
   readonly from: number;
-  /** First instant behind it. */
+  /** First instant after it. */
   readonly to: number;
 }
 
@@ -46,7 +46,7 @@ export function createBudgetWindows(
     if (window && at >= window.from && at < window.to) return window;
     const first = firstOf(period, dateAt(at));
     const found = toWindow(first);
-    // The hour behind midnight is of the next day already where clocks go back over it.
+    // The hour after midnight is of the next day already where clocks go back over it.
     return (window = at < found.to ? found : toWindow(nextOf(period, first)));
   };
 }

@@ -9,7 +9,7 @@ export interface Budget {
   readonly per: BudgetPeriod;
   /** True for one that names its keys. */
   readonly isOfKeys: boolean;
-  /** Treatment of a call that does not fit into what is left. */
+  /** Treatment of a call that does not fit into the rest of the budget. */
   readonly onExceed: 'refuse' | 'warn' | 'downgrade';
   /** Model that answers then in place of the one that was asked for; absent unless `downgrade`. */
   readonly downgradeTo?: string | undefined;

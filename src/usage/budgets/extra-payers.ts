@@ -17,7 +17,7 @@ export interface BudgetedCall {
 
 const UNBOUNDED = { lifetime: Infinity };
 
-/** Counters of a call beside those of its key and its organization: token caps first, then budgets. */
+/** Counters of a call in addition to those of its key and its organization: token caps first, then budgets. */
 export function extraPayers(
   { keyId, tokenCaps, budgets = [] }: Principal,
   call: BudgetedCall,
@@ -34,8 +34,7 @@ export const budgetScope = ({ id }: Pick<Budget, 'id'>, { name }: BudgetWindow):
 });
 
 /**
- * A reservation in every case: what is to be counted after a crash is known by it. One without a bound
- * never refuses.
+ * A reservation in every case: recovery after a crash counts the call by it. One without a bound never refuses.
  */
 function toPayer(budget: Budget, { at, spared }: BudgetedCall): Payer {
   const isBound = budget.onExceed !== 'warn' && spared?.has(budget.id) !== true;

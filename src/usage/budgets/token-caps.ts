@@ -11,7 +11,7 @@ export interface Amounts {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Places of input, cacheRead, cacheWrite5m, cacheWrite1h and output in the sums of a record. */
+/** Indexes of input, cacheRead, cacheWrite5m, cacheWrite1h and output in the sums of a record. */
 const TOKEN_SUMS = [4, 5, 6, 7, 8];
 
 /** Amount of a call in the unit of a scope. */

@@ -19,8 +19,8 @@ const ROOMS: ReadonlySet<Key[number] | undefined> = new Set([
 ]);
 
 /**
- * The store as everything but the ledger uses it: who reads what the ledger writes sees all that it did
- * before, also what only its journal has, and the ledger hears of counters that others change.
+ * The store as everything but the ledger uses it: a read of its rows includes all earlier operations, those in
+ * its journal too, and a change of a counter by others invalidates the ledger's copy.
  */
 export function besideLedger(store: Store, ledger: Pick<StoreLedger, 'fold' | 'forget'>): Store {
   return {
@@ -34,8 +34,8 @@ export function besideLedger(store: Store, ledger: Pick<StoreLedger, 'fold' | 'f
 }
 
 /**
- * The store for work that the ledger may wait for, and that therefore must not wait for the ledger: it
- * shows what is stored, and the ledger hears of counters that others change.
+ * The store for work that the ledger may wait for, and that therefore must not wait for the ledger: reads
+ * return the stored rows, and a change of a counter by others invalidates the ledger's copy.
  */
 export function tellingLedger(store: Store, ledger: Pick<StoreLedger, 'forget'>): Store {
   return {

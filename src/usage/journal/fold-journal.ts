@@ -24,9 +24,9 @@ import type { BeginLine, ClaimLine, JournalCall } from './journal-line.ts';
 import { findSegments, readSegment } from './read-segments.ts';
 import type { NumberedLine } from './read-segments.ts';
 
-/** A number of takeovers that never was: what the store has of the call is looked up. */
+/** Sentinel for the number of takeovers: the stored rows of the call are looked up. */
 const UNKNOWN = -1;
-/** Flights of one worker have numbers of their own; those of its journal come behind them. */
+/** Flights of one worker have numbers of their own; those of its journal follow. */
 const FLIGHTS_PER_MS = 1_000;
 
 export interface DeadJournal {
@@ -93,7 +93,7 @@ async function commit(batch: Batch, { state, committer }: Writing): Promise<void
     });
   } catch (error) {
     if (!isRefused(error)) throw error;
-    // A line that no store takes is left out alone.
+    // Only the line that no store takes is left out.
     for (const half of halvesOf(batch)) await commit(half, { state, committer });
   }
 }
@@ -135,7 +135,7 @@ function begunCall(line: BeginLine): LedgerCall {
   return { ...call, start: { ...call.start, estimate: { input, output: 0, cost } } };
 }
 
-/** A call as its line tells of it; what the store has of it is looked up when it ends. */
+/** A call as its line describes it; its stored rows are looked up when it ends. */
 function toCall({ id, bound, tokens, limited }: JournalCall, start: StartRow): LedgerCall {
   const [at, organizationId, keyId, keyName, surface, model, stream, alias, origin] = start;
   const principal = {

@@ -19,7 +19,7 @@ export interface FrameParts {
 const END = 0x0a;
 const HEAD = /^#(\d{1,16}) (\d{1,9}) (\d{1,12}) ([0-9a-f]{1,8})$/;
 
-/** Line in front of a frame: its first number, its count of lines, its bytes and a checksum over all. */
+/** Line before a frame: its first number, its count of lines, its bytes and a checksum over all. */
 export function toFrameHead({ first, count, parts }: FrameParts): Buffer {
   const size = parts.reduce((sum, part) => sum + part.length, 0);
   let sum = seedOf(first, count);
@@ -28,8 +28,8 @@ export function toFrameHead({ first, count, parts }: FrameParts): Buffer {
 }
 
 /**
- * Frames up to the first that is not whole. Nobody was told of what follows it: a frame is cut short
- * only by the end of its writer or by a disk that took no more.
+ * Frames up to the first incomplete one. Later bytes were never acknowledged: a frame is cut short only by the
+ * end of its writer or by a full disk.
  */
 export function* readFrames(bytes: Buffer): Generator<Frame> {
   let at = 0;

@@ -41,11 +41,11 @@ export interface ClaimLine {
 
 export type JournalLine = BeginLine | EndLine | ClaimLine;
 
-/** Stands between the head of a line and its row; JSON text has none. */
+/** Separates the head of a line from its row; JSON text has none. */
 const BREAK = '\t';
 /** Tag of a JSON value in the store, so that the end of a line can be stored as it is. */
 const TAG = 'j';
-/** Bits that stand for a limit of the key and of the organization, which the row names. */
+/** Bits for a limit of the key and of the organization, which the row names. */
 const BITS: Partial<Record<ScopeKind, number>> = { key: 1, organization: 2 };
 
 export function toBeginLine(call: LedgerCall): string {
@@ -85,7 +85,7 @@ type CallHead = readonly [
   cost?: number,
   ...others: ScopeRow[],
 ];
-/** The last member stands only where tokens are counted: the most that the call can use. */
+/** The last member is present only where tokens are counted: the most that the call can use. */
 type ScopeRow = readonly [kind: ScopeKind, id: string, tokens?: number];
 
 function isClaim(head: unknown): head is ClaimHead {

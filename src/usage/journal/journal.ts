@@ -26,7 +26,7 @@ export interface JournalOptions {
   readonly isSole: () => boolean;
   /** True while others on the store surely know this process for alive. */
   readonly isKnown: () => boolean;
-  /** The journal could not keep these; the store has to, at once, and decides about them anew. */
+  /** The journal could not keep these; the store has to, at once, and decides them again. */
   readonly onUnkept: (jobs: readonly Job[]) => void;
   readonly report: (error: unknown) => void;
 }
@@ -37,15 +37,15 @@ interface Turn {
   readonly batches: Set<Batch>;
   readonly kept: Deferred;
   isLimited: boolean;
-  /** Money or a place in a rate was taken that others may decide about. */
+  /** Money or a slot of a rate was taken that others may decide. */
   isShared: boolean;
-  /** A place in a rate was taken. */
+  /** A slot of a rate was taken. */
   hasClaims: boolean;
-  /** Those who wait were told that it is not kept. */
+  /** The waiting callers got the failure. */
   isRefused: boolean;
 }
 
-/** Journal in front of the store may take no more than this until it is folded, in bytes. */
+/** Most bytes that the journal keeps until it is folded into the store. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Size from which on it is folded at once. */
 const FOLD_BYTES = 8 * 1024 * 1024;
@@ -55,8 +55,8 @@ const GROUP_MS = 10;
 const RETRY_MS = 1_000;
 
 /**
- * Keeps what the ledger of one worker did until the store has it: the lines of one turn of the event
- * loop are one frame, and one write.
+ * Keeps the operations of one worker's ledger until they are stored: the lines of one tick are one frame, and
+ * one write.
  */
 export class Journal {
   readonly #options: JournalOptions;
@@ -72,14 +72,14 @@ export class Journal {
     this.#segments = new Segments(options);
   }
 
-  /** False while others may take this process for dead, the disk refuses writes or too much is not folded. */
+  /** False while the lease may have expired for others, the disk refuses writes or too much is not folded. */
   get isOpen(): boolean {
     const { isKnown, clock } = this.#options;
     if (this.#retryAt > 0 && clock.monotonic() < this.#retryAt) return false;
     return this.#segments.size < MAX_BYTES && isKnown();
   }
 
-  /** True while it is open and takes what changes a limit, too: nobody else decides about any. */
+  /** True while it is open and takes changes of limits, too: no other worker decides any. */
   get isSole(): boolean {
     return this.#options.isSole() && this.isOpen;
   }
@@ -106,8 +106,8 @@ export class Journal {
   }
 
   /**
-   * Appends a claim, which is written in the same turn, so that whoever takes over sees it; returns the
-   * number of its line.
+   * Appends a claim, which is written in the same tick, so that a takeover sees it; returns the number of its
+   * line.
    */
   claim(window: Key, { caller, at, slice }: Omit<Claim, 'number'>): number {
     const turn = (this.#turn ??= this.#begin());
@@ -117,7 +117,7 @@ export class Journal {
     return this.#next++;
   }
 
-  /** Tells the job when its line is kept; gives what resolves then, or when the store has it. */
+  /** Confirms the job when its line is kept; returns a promise that resolves then, or when it is stored. */
   keep(job: Job, batch: Batch): Promise<void> {
     const turn = (this.#turn ??= this.#begin());
     turn.jobs.push(job);
@@ -151,7 +151,7 @@ export class Journal {
     };
   }
 
-  /** Writes what came in this turn, or leaves it to the store. */
+  /** Writes the lines of this tick, or leaves them to the store. */
   endTurn(): void {
     const turn = this.#turn;
     this.#turn = undefined;
@@ -160,12 +160,12 @@ export class Journal {
     const isInTime = turn.isShared ? isSole : isKnown;
     if (!isInTime()) return this.#tooLate(turn);
     if (!this.#write()) return this.#leaveToStore(turn);
-    // Written in the last moment of a lease, it could come too late for whoever takes over.
+    // Written in the last moment of a lease, it could come too late for a takeover.
     if (!isInTime()) return this.#tooLate(turn);
     this.#tellKept(turn, sync ?? (turn.isLimited ? 'group' : 'process'));
   }
 
-  /** Tells those who wait as soon as the lines of a turn count as kept. */
+  /** Confirms the jobs as soon as the lines of a tick count as kept. */
   #tellKept(turn: Turn, sync: LedgerSync): void {
     if (sync === 'process' || turn.jobs.length === 0) return tell(turn);
     if (sync === 'group') {
@@ -178,7 +178,7 @@ export class Journal {
     );
   }
 
-  /** Syncs what is written within {@link GROUP_MS} at once. */
+  /** Syncs the lines written within {@link GROUP_MS} at once. */
   #syncSoon(): void {
     if (this.#isSyncDue) return;
     this.#isSyncDue = true;
@@ -207,7 +207,7 @@ export class Journal {
     this.#leaveToStore(turn);
   }
 
-  /** Others may have given away what was taken in this turn: money is decided about anew, a rate is not. */
+  /** Others may have granted the same meanwhile: money is decided again, a rate is not. */
   #tooLate(turn: Turn): void {
     this.#lines.take();
     if (turn.hasClaims) {

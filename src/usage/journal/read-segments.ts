@@ -19,7 +19,7 @@ export async function findSegments(folder: string, worker: string): Promise<stri
     .map((name) => join(folder, name));
 }
 
-/** Lines of a file behind a number. One that is gone was stored meanwhile. */
+/** Lines of a file after a number. A file that is gone was stored meanwhile. */
 export async function readSegment(path: string, after: number): Promise<NumberedLine[]> {
   const bytes = await readFile(path).catch(unlessGone(undefined));
   if (!bytes) return [];

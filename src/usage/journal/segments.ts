@@ -68,13 +68,13 @@ export class Segments {
     segment.isDirty = true;
   }
 
-  /** Ends the file: what comes next goes to another one. */
+  /** Ends the file: later lines go to another one. */
   rotate(): void {
     if (this.#current) this.#full.push(this.#current);
     this.#current = undefined;
   }
 
-  /** Removes the ended files that hold nothing behind this number. */
+  /** Removes the ended files that hold nothing after this number. */
   folded(number: number): void {
     const over = this.#full.filter(({ last }) => last <= number);
     if (over.length === 0) return;
@@ -82,7 +82,7 @@ export class Segments {
     // One that woke may find that others have removed them.
     for (const segment of over) rmSync(segment.path, { force: true });
     const close = (): void => over.forEach(({ file }) => closeSync(file));
-    // A number of a file that is being synced must not be given out anew.
+    // The number of a file that is being synced must not be reused.
     if (this.#running) void this.#running.then(close, close);
     else close();
   }
@@ -138,7 +138,7 @@ export class Segments {
     return { path, file, size: 0, last: first, isDirty: false, isNew: true };
   }
 
-  /** Takes an incomplete frame away: nothing behind it would be read. */
+  /** Removes an incomplete frame: nothing after it would be read. */
   #cut(segment: Segment): void {
     this.rotate();
     try {

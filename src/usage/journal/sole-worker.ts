@@ -10,7 +10,7 @@ const LOOK_MS = 50;
 const TRY_MS = 5_000;
 const MAX_WORKERS = 10_000;
 
-/** The worker that alone decides about limits; null while the store decides. */
+/** The worker with exclusive mode, which decides limits; null while the store decides. */
 interface SoleRow {
   readonly worker: string | null;
   /** Another one has come: it is to let the store decide. */
@@ -37,9 +37,8 @@ export interface SoleWorkerOptions {
 }
 
 /**
- * Agreement of the workers on a host whether one of them is alone with the store and may keep in its
- * memory and its journal what the store would otherwise decide. Each one that comes first makes whoever is
- * alone step back, and waits for that.
+ * Exclusive mode of one worker on a host, which then decides limits in its memory and its journal instead of
+ * the store. A worker that joins revokes the mode of another one, and waits for that.
  */
 export class SoleWorker {
   readonly #options: SoleWorkerOptions;
@@ -66,7 +65,7 @@ export class SoleWorker {
     return this.#isOwner;
   }
 
-  /** True while surely nobody takes this worker for dead or decides alone: what it keeps is folded by others. */
+  /** True while our lease is valid and no other worker holds exclusive mode: others fold our journal. */
   get isKnown(): boolean {
     const { lease } = this.#options;
     return !this.#isClosed && lease.isSure() && lease.lapses === this.#lapses;
@@ -78,8 +77,8 @@ export class SoleWorker {
   }
 
   /**
-   * Wait that a decision by the store needs: after a sleep another worker may decide alone. Undefined:
-   * nothing. Rejects with `StoreError`.
+   * Resolves when the store may decide: after a sleep another worker may hold exclusive mode. Undefined: at
+   * once. Rejects with `StoreError`.
    */
   ready(): Promise<void> | undefined {
     const { lease } = this.#options;
@@ -92,7 +91,7 @@ export class SoleWorker {
     while (!(await this.#try())) await this.#wait(LOOK_MS);
   }
 
-  /** Resolves when no other worker decides alone. To be called before requests are taken. Rejects with `StoreError`. */
+  /** Resolves when no other worker holds exclusive mode; call it before requests. Rejects with `StoreError`. */
   async enter(): Promise<void> {
     const { store, recover } = this.#options;
     await recover();
@@ -122,7 +121,7 @@ export class SoleWorker {
     }, TRY_MS);
   }
 
-  /** True when nobody else decides alone; this worker does from then on if it may. */
+  /** True when no other worker holds exclusive mode; this worker takes it if it may. */
   async #try(): Promise<boolean> {
     const { store, worker, mayBeSole, lease, recover, onBegin, onReturn } = this.#options;
     const { lapses } = lease;
@@ -137,7 +136,7 @@ export class SoleWorker {
       }
     }
     const isAlone = mayBeSole && !(await this.#hasOthers());
-    // The first to come has to change the row, so that nobody becomes the only one meanwhile.
+    // The first to come has to change the row, so that no worker becomes exclusive meanwhile.
     if (!isAlone && row && owner === null && this.#lapses === lapses) return true;
     if (!(await this.#put(row, { worker: isAlone ? worker : null }))) return false;
     if (isAlone) {
@@ -178,7 +177,7 @@ export class SoleWorker {
     await this.#put(row, { worker: null });
   }
 
-  /** Agrees with the others anew, who took this worker for dead: their clock may have been set forward. */
+  /** Joins again after others marked this worker as dead: their clock may have been set forward. */
   #lose(): void {
     if (this.#isOwner) this.#lapses = -1;
     this.#isOwner = false;

@@ -2,7 +2,7 @@ import type { Op, Store, Version } from '../../store/store.ts';
 import { fenceKey } from './ledger-keys.ts';
 import type { Plan } from './ledger-plan.ts';
 
-/** The number of a worker's last commit; `dead` once another worker took over what it left. */
+/** The number of a worker's last commit; `dead` once another worker took over its calls. */
 export interface FenceRow {
   readonly seq: number;
   readonly dead?: true;
@@ -17,9 +17,9 @@ export const FENCE_TTL_MS = 24 * 3_600_000;
 const MAX_UNCERTAIN = 16;
 
 /**
- * Numbers the commits of one worker. A store that fails leaves open whether the commit was made: the
- * number in the store tells. And since each commit replaces the number it knows, one that arrives
- * late, or after the worker was declared dead, is refused.
+ * Numbers the commits of one worker. A store that fails leaves open whether the commit was made: the number in
+ * the store decides. And since each commit replaces the number it knows, one that arrives late, or after the
+ * worker was declared dead, is refused.
  */
 export interface Fence {
   /** Number of the last line of the journal that the store is known to hold. */
@@ -39,7 +39,7 @@ export interface FenceFindings {
   readonly version: Version | undefined;
   /** Others took over. */
   readonly takenOver: boolean;
-  /** The store has lost commits that it confirmed, as behind a failover to a replica that was late. */
+  /** The store has lost commits that it confirmed, as after a failover to a late replica. */
   readonly isRolledBack: boolean;
 }
 
@@ -90,14 +90,14 @@ export function createFence(store: Store, worker: string): Fence {
   };
 }
 
-/** The worker was not dead: it goes on by itself. */
+/** The worker was not dead: it continues by itself. */
 export class WorkerWoke extends Error {
   override readonly name = 'WorkerWoke';
 }
 
 /**
- * Numbers commits on behalf of a dead worker; `reconcile` comes first, and throws {@link WorkerWoke} when
- * it lives. Whoever else does the same moves the number, so that each line is stored once.
+ * Numbers commits on behalf of a dead worker; `reconcile` comes first, and throws {@link WorkerWoke} when it
+ * lives. Another process that does the same moves the number, so that each line is stored once.
  */
 export function createDeadFence(store: Store, worker: string): Fence {
   const key = fenceKey(worker);

@@ -4,7 +4,7 @@ import type { Flight, LedgerCall } from './ledger-call.ts';
 import { readRows } from './read-rows.ts';
 import type { StartRow } from '../requests/request-row.ts';
 
-/** Stands for the flight of a call that somebody else stored. */
+/** Placeholder for a start stored by another worker. */
 export const ELSEWHERE: Flight = { key: ['flight'], open: Infinity };
 
 /** A call as its flight keeps it, with the estimate of an answer without output (absent in old rows). */

@@ -14,7 +14,7 @@ export interface FoldScheduleOptions {
   readonly onDue: () => void;
 }
 
-/** Times at which a worker adds what it settled without a limit to the counters, and notes costs so far. */
+/** Times at which a worker adds settlements without a limit to the counters, and notes costs so far. */
 export class FoldSchedule {
   readonly #options: FoldScheduleOptions;
   #asked = false;

@@ -19,14 +19,14 @@ interface Most {
 /** Portion that one fold takes of all that waits. */
 interface Portion {
   readonly rows: readonly OwnRow[];
-  /** Slices with something that nobody needs any more. */
+  /** Slices with unused amounts. */
   readonly idle: readonly Slice[];
 }
 
 /**
  * Adds what this worker settled without a limit to the shared counters, stores what the calls cost so far that
- * are followed, and gives up slices that nobody uses; less of it at a time where the store refuses so much.
- * True when there are more slices than it took. Rejects with `StoreError`.
+ * are followed, and gives up unused slices; less of it at a time where the store refuses so much. True when
+ * there are more slices than it took. Rejects with `StoreError`.
  */
 export async function fold(committer: LedgerCommitter, state: LedgerState): Promise<boolean> {
   for (let part = 1; ; part /= 2) {

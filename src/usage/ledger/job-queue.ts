@@ -10,22 +10,19 @@ import type { PendingClaim } from '../rates/pending-claim.ts';
  * would hold up the event loop, while fewer share what each commit costs.
  */
 const MAX_WEIGHT = 500;
-/** Reservation and part of the flight, beside the counters of a begin that has limits. */
+/** Reservation and part of the flight, in addition to the counters of a begin that has limits. */
 const OPEN = 2;
 /** The record, the reservation and the flight; of a call that is over in the commit that begins it the record. */
 const ENDED = { later: 3, atOnce: 1 };
-/** Weight of each of {@link rowsOf}: sums and facets, counters of key and organization; sums and their place in the day. */
+/** Weight of each of {@link rowsOf}: sums and facets, counters of key and organization; sums and day row. */
 const WEIGHT_OF_ROW = 4;
 /** Key and organization, whose counters count with the sums of a call. */
 const OWNERS = 2;
 /** Content of a record, in characters, that weighs as much as an operation. */
 const CONTENT_PER_OPERATION = 16 * 1024;
-/** The head of a window, what it accepted before, what it accepts now and what is set aside. */
+/** The head of a window, its earlier entries, its new entry and the slots set aside. */
 const WEIGHT_OF_CLAIMS = 4;
-/**
- * Time in ms for which jobs that nobody waits for gather company, and the number of them that is
- * enough.
- */
+/** Time in ms for which jobs without a waiting caller are grouped, and the number of them that is enough. */
 const LATER_MS = 5;
 const MAX_LATER = 100;
 
@@ -38,7 +35,7 @@ export class JobQueue {
   #later: Job[] = [];
   #timer = false;
 
-  /** `onDue` is told when jobs that were added for later have joined the queue. */
+  /** `onDue` is called when jobs that were added for later have joined the queue. */
   constructor(clock: Clock, onDue: () => void) {
     this.#clock = clock;
     this.#onDue = onDue;

@@ -2,13 +2,13 @@ import type { Clock } from '../../core/time/clock.ts';
 import type { Journal } from '../journal/journal.ts';
 
 /**
- * Time that jobs stay in the journal alone, in ms: where this process reads for all, where others read the
- * store, and there behind {@link MANY}, whose commits would take a tenth of the CPU.
+ * Time that jobs stay only in the journal, in ms: where this process reads for all, where others read the
+ * store, and there after {@link MANY}, whose commits would take a tenth of the CPU.
  */
 const JOURNAL_MS = { sole: 200, shared: 25, busy: 100 };
 /** Jobs of one fold that are those of a busy process. */
 const MANY = 32;
-/** Jobs in the journal alone that are enough. */
+/** Jobs only in the journal that are enough. */
 const MAX_JOURNALED = 4_000;
 
 export interface JournalScheduleOptions {
@@ -50,7 +50,7 @@ export class JournalSchedule {
     );
   }
 
-  /** Starts the count anew: a commit takes what was kept so far. */
+  /** Resets the count: a commit takes the jobs so far. */
   begun(): void {
     this.#isBusy = this.#count >= MANY;
     this.#count = 0;

@@ -81,14 +81,14 @@ export interface LedgerCall {
   hold: Version | undefined;
   /** Number of takeovers of its worker that its stored rows are known to have outlived. */
   takeovers: number;
-  /** Its final record by whoever took its worker for dead, if any; looked up behind a takeover. */
+  /** Its final record by the process that took it over, if any; looked up after a takeover. */
   lookup: { readonly record: Entry<EndRow> | undefined } | undefined;
   /** Batch of its begin. */
   batch: Batch | undefined;
   /** Term of the slices that it holds something of, and how much; 0: none. */
   sliceTerm: number;
   sliced: number;
-  /** Cost so far, while it is followed, and its place among the followed. */
+  /** Cost so far, while it is followed, and its index among the followed. */
   soFar: (() => Estimate) | undefined;
   place: number;
   /** Refusal by the last plan, and whose limit that was. */
@@ -108,7 +108,7 @@ export interface Job {
   number: number;
   /** Its money counts as pending. */
   isPending: boolean;
-  /** The store alone keeps it, and decides about it. */
+  /** Only the store keeps it, and decides it. */
   isDirect: boolean;
 }
 
@@ -125,7 +125,7 @@ export interface Batch {
   readonly jobs: Job[];
   /** Claims that are decided. */
   readonly claims: Map<ClaimWindow, Claim[]>;
-  /** Claims that the commit decides, in front of the jobs. */
+  /** Claims that the commit decides before the jobs. */
   readonly asked: PendingClaim[];
   /** Windows of both. */
   readonly windows: Set<ClaimWindow>;
@@ -147,14 +147,14 @@ export const createBatch = (
   claims,
   asked,
   windows: new Set([...claims.keys(), ...asked.map(({ window }) => window)]),
-  // Those that the store alone keeps have none.
+  // Those that only the store keeps have none.
   last: jobs.reduce((last, { number }) => Math.max(last, number), 0),
   weight: 0,
   rows: new Set(),
   durable: createDeferred(),
 });
 
-/** A batch in two: its claims and its jobs, or halves of its jobs; none where it holds one thing alone. */
+/** A batch in two: its claims and its jobs, or halves of its jobs; none where it holds only one thing. */
 export function halvesOf({ jobs, claims, asked, weight }: Batch): Batch[] {
   const middle = claims.size + asked.length > 0 ? 0 : Math.ceil(jobs.length / 2);
   if (middle === jobs.length) return [];
@@ -165,7 +165,7 @@ export function halvesOf({ jobs, claims, asked, weight }: Batch): Batch[] {
   return halves.map((half) => ({ ...half, weight }));
 }
 
-/** True where the cost of a principal's call of the model may not exceed what is left of a limit. */
+/** True where the cost of a principal's call of the model may not exceed the rest of a limit. */
 export function hasSpendingLimit(
   principal: Principal,
   { model, origin }: { model: string; origin: RequestOrigin | undefined },
@@ -176,9 +176,9 @@ export function hasSpendingLimit(
 
 /**
  * Returns the payers of a principal's calls; without a limit in any window there is none. Token caps and
- * budgets are asked in front of the owners, for the call that they are about.
+ * budgets decide before the owners, for the call in question.
  *
- * @param owners default: made anew
+ * @param owners default: new ones
  */
 export function payersOf(
   principal: Principal,

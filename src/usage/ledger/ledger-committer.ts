@@ -14,7 +14,7 @@ import { workerOf } from '../slices/slice-rows.ts';
 import type { SliceRow } from '../slices/slice-rows.ts';
 import { USAGE_BY } from '../sums/parts.ts';
 
-/** A number of takeovers that never was. */
+/** Sentinel for the number of takeovers; forces a lookup. */
 const UNKNOWN = -1;
 /** Conflicts in a row; each means that another worker's commit went through. */
 const MAX_ATTEMPTS = 200;
@@ -28,7 +28,7 @@ export interface Work {
   ending(): readonly LedgerCall[];
   /** The counters that the plan needs. */
   scopes(): Iterable<Scope>;
-  /** Plans the writes of one attempt; asked anew for each. */
+  /** Plans the writes of one attempt; called for each. */
   plan(): Plan;
 }
 
@@ -39,9 +39,9 @@ export interface LedgerCommitterOptions {
   readonly onLanded: (call: LedgerCall) => void;
   /** Default: that of a worker that lives. */
   readonly fence?: Fence;
-  /** Receives the news that the store has lost what it confirmed. Default: nobody. */
+  /** Called when the store has lost confirmed commits. Default: no call. */
   readonly report?: (error: unknown) => void;
-  /** Resolves when others have given up their slices, as far as they do. Default: nobody is asked. */
+  /** Resolves when others have given up their slices, as far as they do. Default: no recall. */
   readonly recall?: ((scopes: readonly Scope[]) => Promise<void>) | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface LedgerCommitterOptions {
 export class LedgerCommitter {
   readonly #options: LedgerCommitterOptions;
   readonly #fence: Fence;
-  /** The store has lost commits, and this worker has yet to begin anew with what it holds. */
+  /** The store has lost commits, and this worker has yet to restart from the stored rows. */
   #isBehind = false;
 
   constructor(options: LedgerCommitterOptions) {
@@ -66,7 +66,7 @@ export class LedgerCommitter {
   async commit(work: Work): Promise<number> {
     const { store, state, recall } = this.#options;
     for (let tries = 1; tries <= MAX_ATTEMPTS; tries++) {
-      // Reads run together: what others have changed costs no more round trips the more there is of it.
+      // Reads run together: the number of round trips does not depend on the number of changed rows.
       await Promise.all([
         this.#lookUp(work.ending()),
         state.slices.load(store),
@@ -114,7 +114,7 @@ export class LedgerCommitter {
     state.unfolded.renew();
     state.slices.drop();
     if (this.#isBehind) await this.#startOver();
-    // Its cleaner has struck it off, and nobody would clean up again if it died before its next beat.
+    // Its cleaner has struck it off, and no process would clean up again if it died before its next beat.
     const key = rosterKey(state.worker);
     await store.commit([{ type: 'put', key, value: null }]);
   }
@@ -144,12 +144,12 @@ export class LedgerCommitter {
     } else if (room === 'rpm') {
       for (const window of windows) if (isSameKey(window.name, key)) window.forget();
     } else {
-      // Another worker was faster to close it, in what it took for the name of a dead one.
+      // Another worker closed it first, on behalf of a worker that it considered dead.
       for (const { call } of jobs) if (call.start.id === id) call.takeovers = UNKNOWN;
     }
   }
 
-  /** Finds out which of the calls were closed and charged by estimate while others took this worker for dead. */
+  /** Finds the calls that were closed and charged by estimate while others considered this worker dead. */
   async #lookUp(calls: readonly LedgerCall[]): Promise<void> {
     const { store, state } = this.#options;
     const { takeovers, worker } = state;
@@ -169,7 +169,7 @@ function isSameKey(one: Key, other: Key): boolean {
   return one.length === other.length && one.every((part, index) => part === other[index]);
 }
 
-/** The store did not take it, for what it is; every other failure leaves the outcome unknown. */
+/** The store refused the content; every other failure leaves the outcome unknown. */
 export function isRefused(error: unknown): boolean {
   return (
     error instanceof StoreError &&

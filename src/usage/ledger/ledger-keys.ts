@@ -45,14 +45,14 @@ export const LEASES: Key = ['worker'];
 /** Workers that started and were not yet cleaned up after. */
 export const ROSTER: Key = ['roster'];
 
-/** The worker that alone uses the store, if there is one. */
+/** The worker with exclusive mode, if there is one. */
 export const SOLE: Key = ['sole'];
 
-/** The record of a late charge by what was charged for; null for what is over and cost nothing. */
+/** The record of a late charge by its subject; null for a subject that ended without cost. */
 export const chargeKey = (id: string): Key => ['charge', id];
 /** Money kept back for work that outlives its call; unlike {@link openKey} it outlives the worker, too. */
 export const holdKey = (id: string): Key => ['hold', id];
-/** The task that a call left behind, which is charged in its place. */
+/** The task that a call started, which is charged instead. */
 export const handedKey = (call: string): Key => ['handed', call];
 export const requestKey = (id: string): Key => ['req', id];
 /** Reservation of a call that has not ended. */
@@ -66,7 +66,7 @@ export const recallKey = (scope: Scope): Key => ['recall', scope.kind, scope.id]
 export const unfoldedPrefix = (scope: Scope): Key => ['unfolded', scope.kind, scope.id];
 export const leaseKey = (worker: string): Key => ['worker', worker];
 export const rosterKey = (worker: string): Key => ['roster', worker];
-/** Rewritten by every commit of a worker's ledger; deleted by whoever declares the worker dead. */
+/** Rewritten by every commit of a worker's ledger; deleted by the process that declares the worker dead. */
 export const fenceKey = (worker: string): Key => ['fence', worker];
 
 /** Scopes that a cost is charged to outside its call: its key, its organization and what else it reserved in. */

@@ -36,7 +36,7 @@ export interface LedgerState {
   readonly sums: CallSums;
   readonly followed: FollowedCalls;
   readonly slices: Slices;
-  /** Times that others took this worker for dead and closed its calls. */
+  /** Times that others marked this worker as dead and closed its calls. */
   takeovers: number;
   /** The number of the next flight. */
   nextFlight(): number;
@@ -48,7 +48,7 @@ export interface Plan {
   readonly jobs: readonly Job[];
   /** Nothing is stored and nothing is to be remembered. */
   readonly isEmpty: boolean;
-  /** Scopes in which others are to give up their slices first; not empty: the plan is to be made anew then. */
+  /** Scopes in which others are to give up their slices first; not empty: the plan is to be made again then. */
   readonly recalled: readonly Scope[];
   keep(version: Version): void;
 }
@@ -59,7 +59,7 @@ export interface PlannedWork {
   readonly claims: ReadonlyMap<ClaimWindow, Claimed>;
   /** Claims that it decides. */
   readonly asked: readonly PendingClaim[];
-  /** Calls whose end somebody else has stored: nothing is left of them but their part of a flight. */
+  /** Calls whose end another worker has stored: only their part of a flight is left. */
   readonly over?: readonly LedgerCall[];
 }
 
@@ -152,7 +152,7 @@ export function addPending(state: LedgerState, job: Job): void {
   countPending(state, job, 'add');
 }
 
-/** Counts it no more; it is stored, or never will be. Idempotent. */
+/** Removes it from the counts; it is stored, or never will be. Idempotent. */
 export function removePending(state: LedgerState, job: Job): void {
   if (!job.isPending) return;
   job.isPending = false;
@@ -206,7 +206,7 @@ function planBegin(draft: Draft, { call, isPending }: Job): void {
   held.push(call);
 }
 
-/** Payer whose limit a call does not fit, behind what this worker has set aside; others are asked for theirs. */
+/** Payer whose limit a call does not fit, this worker's slice included; slices of others are recalled. */
 function refuserIn({ spend, slices }: Draft, call: LedgerCall): Payer | undefined {
   const first = refuserOf(call, spend);
   const isFreed = first && slices.free(limitedScopes(call));
@@ -240,7 +240,7 @@ function planSettle(draft: Draft, call: LedgerCall, told: Ended): void {
   addSums(draft, call, { ended, before: before?.value });
 }
 
-/** Others may close a call of a worker that they take for dead until it commits again. */
+/** Others may close a call of a worker that they consider dead until it commits again. */
 function conditionOf({
   record,
 }: NonNullable<LedgerCall['lookup']>): { ifVersion: Version } | { ifAbsent: true } {
@@ -253,8 +253,8 @@ function chargedBy({ value }: Entry<EndRow>): number {
 }
 
 /**
- * Others may have spent what a call cost less, by estimate, while its worker slept. A limit is never
- * exceeded, so then the estimate stands.
+ * Others may have spent the difference to the estimate while the worker slept. A limit is never exceeded, so
+ * then the estimate is charged.
  */
 function withinLimits(
   call: LedgerCall,
@@ -289,8 +289,8 @@ function addSums(
 }
 
 /**
- * Decides about a call by the counters as this worker knows them; false where it has to ask the store.
- * Right for a worker that alone changes them.
+ * Decides a call by the counters as this worker knows them; false where the store has to decide. Correct only
+ * for a worker in exclusive mode.
  */
 export function decideNow({ counters }: LedgerState, call: LedgerCall): boolean {
   let isKnown = true;

@@ -35,7 +35,7 @@ export interface LedgerOptions {
   worker: string;
   /** Default `auto`. */
   mode?: LedgerMode;
-  /** Keeps calls until the store has them. Default: the store alone. */
+  /** Keeps calls until they are stored. Default: only the store. */
   journal?: {
     /** Folder of the segments. */
     readonly folder: string;
@@ -48,11 +48,11 @@ export interface LedgerOptions {
   /** Keep prompts and answers in the records. Default false. */
   logContent?: boolean;
   /**
-   * Receives the errors that made the ledger fail, those of records that no store would take, and the news that
-   * the store has lost what it confirmed. Default: nobody.
+   * Receives the errors that made the ledger fail, those of records that no store would take, and the loss of
+   * confirmed commits. Default: no receiver.
    */
   report?: (error: unknown) => void;
-  /** Receives the end of each call that was recorded although its caller was told otherwise. Default: nobody. */
+  /** Receives the end of each call that was recorded although its caller got a failure. Default: no receiver. */
   onLanded?: (start: RequestStart, outcome: RequestOutcome) => void;
 }
 
@@ -64,13 +64,13 @@ export interface StoreLedger extends Ledger {
   fold(): Promise<boolean>;
   /** Sets no money aside any more, so that a drain gives all of it up. */
   close(): void;
-  /** Somebody else changed these counters. */
+  /** Another process changed these counters. */
   forget(scopes: readonly Scope[]): void;
-  /** Begins anew with what the store says: others may have changed everything. */
+  /** Restarts from the stored rows: others may have changed everything. */
   startOver(): void;
 }
 
-/** The record of a call whose caller was told that it could not be recorded, but that was. */
+/** The record of a call that was stored although its caller got `persistence_failed`. */
 const NOT_SENT: RequestOutcome = {
   status: 500,
   result: 'error',
@@ -103,9 +103,9 @@ export function createLedger(options: LedgerOptions): StoreLedger {
     const record = toEndRow(start, withSoundCost(outcome, call.start.bound), logContent);
     call.ended = endedWith(record, toFacts(record, call.windows.day));
     state.followed.delete(call);
-    // Nothing was reserved or sent: nobody can lose by it.
+    // Nothing was reserved or sent, so nothing can be lost.
     if (call.refusal) call.settled?.resolve();
-    // Nobody waits for what comes back where nothing is reserved.
+    // No reservation, so nothing to release.
     if (call.settled) void writer.push('settle', call);
     else writer.pushLater(call);
   };
@@ -254,7 +254,7 @@ function openJournal(
   return journal;
 }
 
-/** A provider that reports nonsense must neither be believed nor cost the record its place in the store. */
+/** A provider that reports nonsense must neither be believed nor keep the record from being stored. */
 function withSoundCost(outcome: RequestOutcome, bound: number): RequestOutcome {
   if (outcome.cost >= 0 && Number.isSafeInteger(outcome.cost)) return outcome;
   return { ...outcome, cost: bound, estimated: true };

@@ -18,12 +18,12 @@ import type { PendingClaim } from '../rates/pending-claim.ts';
 import { ELSEWHERE } from './flights.ts';
 import type { Journal } from '../journal/journal.ts';
 
-/** Jobs that may wait; a store that falls behind so far takes no more requests. */
+/** Jobs that may wait; with more of them, new requests are refused. */
 const MAX_WAITING = 50_000;
 const HEAL_MS = 1_000;
 /**
  * Commits of claims by themselves after others were faster with the same window: calls that are planned with
- * them would be planned anew each time. Then they are tried together again.
+ * them would be planned again each time. Then they are tried together again.
  */
 const CLAIMS_APART = 16;
 
@@ -70,7 +70,7 @@ export class LedgerWriter {
     this.#journal = journal;
   }
 
-  /** False while the store is known to fail, or when it has fallen far behind. */
+  /** False while the store is known to fail, or has too many waiting jobs. */
   get accepting(): boolean {
     return !this.#failing && this.#queue.jobs < MAX_WAITING;
   }
@@ -99,7 +99,7 @@ export class LedgerWriter {
     return batch.durable.promise;
   }
 
-  /** Commits an end with others that nobody waits for, a few milliseconds later. */
+  /** Commits an end without a waiting caller together with others, a few milliseconds later. */
   pushLater(call: LedgerCall): void {
     const job = createJob('settle', call);
     if (this.#keep(job)) return;
@@ -126,7 +126,7 @@ export class LedgerWriter {
     this.#start();
   }
 
-  /** Commits jobs that the journal did not keep; the store decides about them anew. */
+  /** Commits jobs that the journal did not keep; the store decides them again. */
   takeBack(jobs: readonly Job[]): void {
     const { state } = this.#options;
     for (const job of jobs) {
@@ -142,7 +142,7 @@ export class LedgerWriter {
     return job;
   }
 
-  /** Stores what the call costs so far every few seconds, together with what is folded then. */
+  /** Stores the cost of the call so far every few seconds, together with the fold. */
   follow(call: LedgerCall, soFar: () => Estimate): void {
     this.#options.state.followed.add(call, soFar);
     this.#folds.follow();
@@ -202,7 +202,7 @@ export class LedgerWriter {
     return journal.keep(job, batch);
   }
 
-  /** True when what is known here decides whether the call is let in. */
+  /** True when the counters of this worker decide whether the call is admitted. */
   #decide(call: LedgerCall): boolean {
     if (hasOpenClaims(call.start)) return false;
     if (!call.admitted) return true;
@@ -235,7 +235,7 @@ export class LedgerWriter {
     if (isEmpty) for (const drained of this.#drains.splice(0)) drained.resolve();
   }
 
-  /** Judged in the same turn as the loop ends: a job that comes a moment later starts it anew. */
+  /** Judged in the same tick in which the loop ends: a later job starts it again. */
   #hasWork(): boolean {
     if (this.#failing) return false;
     if (this.#drains.length > 0) this.#due = this.#queue.length;
@@ -247,7 +247,7 @@ export class LedgerWriter {
       await this.#fold().catch((error: unknown) => this.#fail(createBatch(), error));
       return;
     }
-    // Nothing is stored as decided that the journal has yet to stand for.
+    // No decision is stored before the journal keeps it.
     this.#journal?.endTurn();
     this.#due--;
     const batch = this.#queue.shift();
@@ -289,7 +289,7 @@ export class LedgerWriter {
     this.#folds.plan(this.#drains.length > 0);
   }
 
-  /** The part of a batch that the store does not hold, for somebody may have stored it from the journal. */
+  /** The part of a batch that is not stored; another worker may have stored the rest from the journal. */
   #withoutStored(batch: Batch): PlannedWork {
     const { folded } = this.#committer;
     const over: LedgerCall[] = [];
@@ -319,13 +319,13 @@ export class LedgerWriter {
       this.#folds.plan(isMore || this.#drains.length > 0);
     } catch (error) {
       if (!isRefused(error)) throw error;
-      // All of it stays in rows that count as well; calls go on.
+      // All of it stays in rows that count as well; calls continue.
       this.#options.report(error);
       this.#folds.later();
     }
   }
 
-  /** Puts a batch back in two; false where it holds one thing alone. */
+  /** Puts a batch back in two; false where it holds only one thing. */
   #split(batch: Batch): boolean {
     const halves = halvesOf(batch);
     if (halves.length === 0) return false;
@@ -351,7 +351,7 @@ export class LedgerWriter {
     }
   }
 
-  /** Nothing more is begun until the store is well again; what has ended or is kept waits for it. */
+  /** No call begins until the store recovers; ended and kept calls wait for it. */
   #fail(batch: Batch, error: unknown): void {
     this.#failing = true;
     this.#due = 0;
@@ -365,7 +365,7 @@ export class LedgerWriter {
   /** Remainder of a batch that was not stored. */
   #keepOf({ jobs, claims, last, weight }: Batch): Batch[] {
     const kept = jobs.filter((job) => {
-      // Nobody waits for a store that is away: the reservation stands for the charge till then.
+      // No caller waits for an unavailable store: the reservation counts as the charge till then.
       if (job.type === 'settle') job.call.settled?.resolve();
       const stays = job.type === 'settle' || job.number > 0;
       if (!stays) this.#leave(job);

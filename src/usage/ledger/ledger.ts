@@ -37,7 +37,7 @@ export interface RequestStart {
 
 export interface Downgrade {
   readonly model: string;
-  /** Ids of the budgets that led there: they count the call and refuse it no more. */
+  /** Ids of the budgets that led there: they count the call and no longer refuse it. */
   readonly spared: ReadonlySet<string>;
 }
 
@@ -72,7 +72,7 @@ export interface AttemptRecord {
   cause?: string | undefined;
   /** Next step after the attempt; absent on records of older versions. */
   verdict?: AttemptVerdict | undefined;
-  /** A 200 that was no answer, and whose provider told what it used. Included in the sums of the record. */
+  /** A 200 that was no answer, and whose provider reported usage. Included in the sums of the record. */
   discarded?: Discarded | undefined;
 }
 
@@ -80,7 +80,7 @@ export interface AttemptRecord {
 export interface RequestOutcome {
   /** The HTTP status that the client got; 499 when it went away first. */
   status: number;
-  /** `ok`, `error`, `aborted`, `interrupted` (told in the stream). */
+  /** `ok`, `error`, `aborted`, `interrupted` (reported in the stream). */
   result: 'ok' | 'error' | 'aborted' | 'interrupted';
   errorCode?: string | undefined;
   /** Logical model that answered (differs after a model fallback), with its provider. */
@@ -104,7 +104,7 @@ export interface RequestOutcome {
   content?: { request: string; response: string } | undefined;
 }
 
-/** One request's place in the ledger. */
+/** The entry of one request in the ledger. */
 export interface LedgerEntry {
   /**
    * Undefined: send at once. Else resolves when the reservation is committed, and rejects with
@@ -116,9 +116,8 @@ export interface LedgerEntry {
   /** True once `durable` has resolved, so that nothing needs to be waited for. */
   readonly isDurable: boolean;
   /**
-   * Undefined where no spending limit applies. Else an answer ends when this resolves: once the
-   * settlement is durable, or the store fails; then the reservation stays, and stands for the charge.
-   * Never rejects.
+   * Undefined where no spending limit applies. Else an answer ends when this resolves: once the settlement is
+   * durable, or the store fails; then the reservation stays, and counts as the charge. Never rejects.
    */
   readonly settled: Promise<void> | undefined;
   /** Budget that refused it, once `admitted` has rejected. */

@@ -1,7 +1,7 @@
 import type { Budget } from '../budgets/budget.ts';
 import type { Estimate, LedgerEntry, RequestOutcome } from './ledger.ts';
 
-/** An entry of another one's making, of whose end somebody hears first. */
+/** Wraps an entry; its end is reported to an observer first. */
 export class ObservedEntry implements LedgerEntry {
   readonly #entry: LedgerEntry;
   readonly #onSettle: (outcome: RequestOutcome) => void;

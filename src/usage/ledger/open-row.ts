@@ -3,7 +3,7 @@ import { windowsOf } from '../spend/spend.ts';
 import type { SpendChange } from './commit-spend.ts';
 import type { Scope } from './ledger-keys.ts';
 
-/** An open reservation, for whoever has to release it. */
+/** An open reservation, for the process that has to release it. */
 export interface OpenRow {
   readonly at: number;
   readonly bound: number;

@@ -4,7 +4,7 @@ const PAGE = 1_000;
 const GROWTH = 4;
 
 export interface ReadRowsOptions {
-  /** Start strictly behind this key in the direction of travel. */
+  /** Start strictly after this key in the direction of travel. */
   after?: Key | undefined;
   /** Default false. */
   reverse?: boolean;

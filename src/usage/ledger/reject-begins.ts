@@ -2,8 +2,8 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Batch } from './ledger-call.ts';
 
 /**
- * Tells those who wait that their call was not recorded or their claim not decided; those in the journal
- * are told by that.
+ * Rejects the waiting calls that were not recorded and claims that were not decided; the journal rejects its
+ * own.
  */
 export function rejectBegins(batch: Batch, cause: unknown): void {
   const error = new GatewayError('persistence_failed', { cause });

@@ -9,7 +9,7 @@ interface Row {
 
 /** Additions of one commit to {@link SumRows}; nothing counts until `keep`. */
 export interface SumDraft {
-  /** `name` identifies the row in this process; `toKey` tells where a new one is stored. */
+  /** `name` identifies the row in this process; `toKey` returns the key of a new one. */
   add(name: string, toKey: () => Key, amounts: readonly number[]): void;
   /** The row as it will be. */
   get(name: string): Row | undefined;

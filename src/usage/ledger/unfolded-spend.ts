@@ -23,9 +23,9 @@ export interface UnfoldedDraft {
 }
 
 /**
- * Money settled for scopes without a limit: kept in rows of this worker alone, in the same commit as
- * the record, and added to the scope's counter once a second. So traffic without limits never races
- * for a counter, and a limit that is set later sees what was spent before.
+ * Money settled for scopes without a limit: kept in this worker's own rows, in the same commit as the record,
+ * and added to the scope's counter once a second. So traffic without limits never races for a counter, and a
+ * limit that is set later includes earlier spend.
  */
 export interface UnfoldedSpend {
   readonly size: number;
@@ -38,11 +38,11 @@ export interface UnfoldedSpend {
   deletions(rows: readonly OwnRow[]): Op[];
   /** Marks that commit as durable. */
   folded(rows: readonly OwnRow[]): void;
-  /** Leaves the rows to whoever declared this worker dead, and goes on under another name. */
+  /** Leaves the rows to the process that declared this worker dead, and continues under another name. */
   renew(): void;
 }
 
-/** Places by scope, then by row. */
+/** Rows and their positions by scope, then by name. */
 type Places = Map<string, Map<string, Place>>;
 
 export function createUnfoldedSpend(worker: string, nextWriter: () => string): UnfoldedSpend {

@@ -19,25 +19,25 @@ export interface WorkerLeaseOptions {
 /** Row of the roster; of a worker that woke, nothing is in it. */
 export type RosterRow = { readonly since: number; readonly place?: ProcessPlace } | null;
 
-/** Time after a renewal within which surely nobody takes the worker for dead. */
+/** Time after a renewal for which the lease is surely valid. */
 const SURE_MS = 10_000;
 
 /**
- * Tells all processes on the store that this one lives. What a worker held comes back when its lease
- * has not been renewed for 15 seconds; it is renewed every 5.
+ * Shows all processes on the store that this one lives. The reservations of a worker are released when its
+ * lease has not been renewed for 15 seconds; it is renewed every 5.
  */
 export interface WorkerLease {
   /** Must resolve before the worker takes requests. Rejects with `StoreError`. */
   start(): Promise<void>;
   /** The workers whose lease runs. Rejects with `StoreError`. */
   alive(): Promise<ReadonlySet<string>>;
-  /** Tells whether the lease of one worker runs. Rejects with `StoreError`. */
+  /** True while the lease of one worker runs. Rejects with `StoreError`. */
   isAlive(worker: string): Promise<boolean>;
-  /** Tells the others now. Rejects with `StoreError`. */
+  /** Renews the lease now. Rejects with `StoreError`. */
   renew(): Promise<void>;
-  /** True while surely nobody takes this worker for dead. */
+  /** True while the lease is surely valid. */
   isSure(): boolean;
-  /** Grows whenever somebody could have taken it for dead. */
+  /** Grows whenever the lease could have expired for others. */
   readonly lapses: number;
   /** Gives the lease back once the ledger is drained: nothing is to clean up. Rejects with `StoreError`. */
   release(): Promise<void>;
@@ -93,7 +93,7 @@ export function createWorkerLease({
     isAlive: async (other) => (await store.get(leaseKey(other))) !== undefined,
     async release() {
       timer?.cancel();
-      // A beat that is under way would bring back what is deleted here.
+      // A beat that is under way would restore the deleted row.
       await beat;
       await store.commit([
         { type: 'delete', key },

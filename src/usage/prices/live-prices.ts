@@ -9,11 +9,11 @@ export interface LivePricesDeps {
   stored(): Promise<readonly Vendor[] | undefined>;
 }
 
-/** Prices of vendors, read when the first model needs them: most of what is shipped is never looked at. */
+/** Prices of vendors, read when the first model needs them: most of the shipped ones are never read. */
 export interface LivePrices {
   /** Reads the list unless it is there. Rejects with `StoreError`. */
   load(): Promise<void>;
-  /** Reads the list anew at the next `load`. */
+  /** Reads the list again at the next `load`. */
   forget(): void;
   /** The model as it is listed today. Before `load` nothing is. */
   find(type: string, upstreamModel: string): ListedModel | undefined;

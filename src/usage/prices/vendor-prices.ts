@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { once } from '../../core/lazy.ts';
 
-/** Rule by which a list tells which names mean a model. */
+/** Rule by which a list matches names to a model. */
 export type NameMatch =
   | { readonly or: readonly NameMatch[] }
   | { readonly and: readonly NameMatch[] }

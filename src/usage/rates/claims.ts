@@ -10,7 +10,7 @@ export interface Claim {
   readonly at: number;
   /** Number of its line in the journal. */
   readonly number: number;
-  /** Slice that its place was taken from. */
+  /** Slice that its slot was taken from. */
   readonly slice?: object | undefined;
 }
 
@@ -21,14 +21,14 @@ export interface Claimed {
   readonly at: number;
   /** Number of the last line of them in the journal. Absent: they have none. */
   readonly last?: number;
-  /** Slices that their places were taken from, one for each. */
+  /** Slices that their slots were taken from, one for each. */
   readonly slices: readonly object[];
 }
 
 /** Claims by the cap that they count under. */
 export type Claims = ReadonlyMap<ClaimWindow, readonly Claim[]>;
 
-/** Sums those whose line comes behind `folded`, the last that the store has. */
+/** Sums those whose line comes after `folded`, the last that is stored. */
 export function claimedAfter(folded: number, claims: Claims): Map<ClaimWindow, Claimed> {
   const found = new Map<ClaimWindow, Claimed>();
   for (const [window, all] of claims) {
@@ -43,7 +43,7 @@ export function claimedAfter(folded: number, claims: Claims): Map<ClaimWindow, C
   return found;
 }
 
-/** Operations that store what was claimed; nothing counts until `keep`. */
+/** Operations that store the claims; nothing counts until `keep`. */
 export interface ClaimDraft {
   readonly ops: readonly Op[];
   keep(version: Version): void;
@@ -67,11 +67,11 @@ export interface ClaimWindow {
   readonly scope: Scope;
   /** Requests that count now, as far as is known here. */
   count(): Readonly<RateCounts>;
-  /** Places that workers have set aside and not used. */
+  /** Slots that workers have set aside and not used. */
   asideOf(who: 'own' | 'others'): number;
   /** Catches up with the store after `forget`. Rejects with `StoreError`. */
   load(): Promise<void>;
-  /** Somebody else changed it. */
+  /** Another process changed it. */
   forget(): void;
   draft(claimed: ClaimedIn): ClaimDraft;
 }

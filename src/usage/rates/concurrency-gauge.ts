@@ -25,9 +25,8 @@ interface ConcurrencyGaugeOptions {
 }
 
 /**
- * The places of one key, over every process on the store. Each worker writes its own count into the
- * shared record, as it is and not as a difference, so a commit whose outcome is unknown is made good
- * by the next.
+ * The slots of one key, over every process on the store. Each worker writes its own count into the shared
+ * record, as it is and not as a difference, so a commit whose outcome is unknown is made good by the next.
  */
 export class ConcurrencyGauge {
   readonly #options: ConcurrencyGaugeOptions;
@@ -45,12 +44,12 @@ export class ConcurrencyGauge {
     this.#options = options;
   }
 
-  /** Nobody is in, waits, or is still to be signed off. */
+  /** No request is in, waits, or is still to be signed off. */
   get idle(): boolean {
     return !this.#running && this.#mine === 0 && this.#stored === 0;
   }
 
-  /** True once the place is committed, false when all are taken. Rejects with `persistence_failed`. */
+  /** True once the slot is committed, false when all are taken. Rejects with `persistence_failed`. */
   enter(cap: number): false | Promise<boolean> {
     if (this.#mine >= cap) return false;
     if (this.#waiting.length >= MAX_WAITING) throw new GatewayError('persistence_failed');
@@ -83,7 +82,7 @@ export class ConcurrencyGauge {
         const error = new GatewayError('persistence_failed', { cause });
         for (const { reject } of entrances) reject(error);
         if (this.#waiting.length > 0) continue;
-        // Requests that left must be signed off even if nobody comes any more.
+        // Requests that left must be signed off even if no other one follows.
         this.#options.clock.setTimeout(() => void this.#run(), RETRY_MS);
         return;
       }

@@ -10,15 +10,15 @@ export interface ConcurrencyLimiterOptions {
   store: Store;
   clock: Clock;
   worker: string;
-  /** The workers whose lease runs; the places of all others are free again. */
+  /** The workers whose lease runs; the slots of all others are free again. */
   alive(): Promise<ReadonlySet<string>>;
 }
 
 /**
- * Caps the requests of one key in flight, over all processes on the store. The places of a worker that
- * died come back with its lease, within 15 seconds. Without a cap the store is not asked.
+ * Caps the requests of one key in flight, over all processes on the store. The slots of a dead worker are
+ * released with its lease, within 15 seconds. Without a cap the store is not read.
  *
- * @throws GatewayError `persistence_failed` when the store cannot tell
+ * @throws GatewayError `persistence_failed` when the store does not answer
  */
 export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): ConcurrencyLimiter {
   const { store, clock, worker } = options;

@@ -7,7 +7,7 @@ import type { PendingClaim } from './pending-claim.ts';
  * Without a cap the answer is synchronous and costs nothing.
  */
 export interface RateLimiter {
-  /** True when it is known, without asking the store, that the platform cap admits nobody. */
+  /** True when it is known, without a read, that the platform cap admits no request. */
   isPlatformFull(): boolean;
   /**
    * True, or false when the platform cap, or the share of it that is open to such callers, is used up; a
@@ -16,14 +16,14 @@ export interface RateLimiter {
    */
   admitPlatform(caller: Caller): boolean | PendingClaim;
   /**
-   * The same for the key's cap. `after`: the platform's claim on the same request, without which no place of
-   * the key's is taken.
+   * The same for the key's cap. `after`: the platform's claim on the same request, without which no slot of the
+   * key's is taken.
    */
   admitKey(principal: Principal, after?: PendingClaim): boolean | PendingClaim;
 }
 
 /** Requests of one key in flight at once, over every process on the store. */
 export interface ConcurrencyLimiter {
-  /** The function that gives the place back (idempotent), or undefined when the cap is reached. */
+  /** The function that releases the slot (idempotent), or undefined when the cap is reached. */
   enter(principal: Principal): (() => void) | undefined | Promise<(() => void) | undefined>;
 }

@@ -10,11 +10,11 @@ export interface PendingClaimOptions {
   readonly caller: Caller;
   /** Error of a request that is turned away. */
   readonly refusal: ErrorCode;
-  /** Claim of the same request in another window, without which this one takes no place. */
+  /** Claim of the same request in another window, without which this one takes no slot. */
   readonly after?: PendingClaim | undefined;
 }
 
-/** A place in a window that a request asked for and the store has yet to decide about. */
+/** A slot of a window that a request claims and the store has yet to decide. */
 export class PendingClaim {
   readonly window: ClaimWindow;
   readonly shares: RateShares;
@@ -91,19 +91,19 @@ export function hasOpenClaims({
 
 /** Claims of a commit in one window. */
 export interface PlannedClaims {
-  /** Requests that count, and places that are set aside. */
+  /** Requests that count, and slots that are set aside. */
   readonly sum: RateCounts;
   /** Requests that are accepted. */
   readonly taken: RateCounts;
   /** Gives up what this worker has set aside. */
   isFreed: boolean;
-  /** Others are to be asked first for what they have set aside. */
+  /** The slots that others have set aside are recalled first. */
   isRecalled: boolean;
 }
 
 /**
- * Decides about claims in the order in which they were made, beside what is known to count already; the
- * answers hold only if the commit succeeds.
+ * Decides claims in the order in which they were made, on top of the entries known to count; the answers hold
+ * only if the commit succeeds.
  *
  * @param mayRecall false where others have been asked and do not answer
  */
@@ -145,7 +145,7 @@ function findRoom({ window, shares, caller }: PendingClaim, plan: PlannedClaims)
   return hasRoom(shares, plan.sum, caller);
 }
 
-/** True for a claim that only lacks what others have set aside. */
+/** True for a claim that only lacks slots which others have set aside. */
 function fitsBeside(
   { shares, caller }: PendingClaim,
   { sum }: PlannedClaims,

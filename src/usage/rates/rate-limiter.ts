@@ -25,9 +25,9 @@ export interface StoreRateLimiter extends RateLimiter {
 }
 
 /**
- * Rolling 60-second caps, exact over all processes on the store: in any 60 seconds at most as many
- * requests as the cap are accepted, and a place comes back 60 seconds after the request that took it
- * (contract: Limits). Without a cap nothing is counted and the store is not asked.
+ * Rolling 60-second caps, exact over all processes on the store: in any 60 seconds at most as many requests as
+ * the cap are accepted, and a slot is free again 60 seconds after the request that took it (contract: Limits).
+ * Without a cap nothing is counted and the store is not read.
  */
 export function createRateLimiter({
   store,

@@ -12,14 +12,14 @@ export interface RatePlacesOptions {
   readonly window: ClaimWindow;
 }
 
-/** Places belong to no day: whoever holds them gives them up within seconds. */
+/** Slots belong to no day: their holder gives them up within seconds. */
 const DAY = '';
 
-/** Places of a rate that workers have set aside: each counts as taken until it is used or given up. */
+/** Slots of a rate that workers have set aside: each counts as taken until it is used or given up. */
 export class RatePlaces {
   readonly #slices: Slices;
   readonly #window: ClaimWindow;
-  /** Places of other workers, when they were last read. */
+  /** Slots of other workers, when they were last read. */
   #others = 0;
   #shares: RateShares | undefined;
 
@@ -42,12 +42,12 @@ export class RatePlaces {
     this.#shares = shares;
   }
 
-  /** Takes a place that is set aside; undefined where there is none. */
+  /** Takes a slot that is set aside; undefined where there is none. */
   take(): Slice | undefined {
     return this.#slices.takePlace(this.#window.scope);
   }
 
-  /** Part of a commit that stores what was claimed; nothing counts until `keep`. */
+  /** Part of a commit that stores the claims; nothing counts until `keep`. */
   draft({ noted, taken, isFreed }: ClaimedIn): ClaimDraft {
     const { scope } = this.#window;
     const known = this.#slices.of(scope);
@@ -69,18 +69,18 @@ export class RatePlaces {
     };
   }
 
-  /** Reads what others have set aside. Rejects with `StoreError`. */
+  /** Reads the slots of others. Rejects with `StoreError`. */
   async load(store: Pick<Store, 'list'>): Promise<void> {
     this.#others = await slicedElsewhere(store, this.#window.scope, this.#slices.worker);
   }
 
-  /** Amount that a slice is to have behind a commit that accepts so many requests besides. */
+  /** Amount that a slice is to have after a commit that accepts so many requests besides. */
   #fitted(slice: Slice, taken: number): number {
     const shares = this.#slices.isUseful(slice) ? this.#shares : undefined;
     return fitted(slice, shares ? roomFor(slice.bound, this.#left(shares, taken)) : 0);
   }
 
-  /** Places that are neither taken nor set aside by others. */
+  /** Slots that are neither taken nor set aside by others. */
   #left({ others }: RateShares, taken: number): number {
     return others - this.#window.count().all - this.#others - taken;
   }

@@ -1,4 +1,4 @@
-/** Source of a request: nobody known, a key with the scope `admin`, or any other key. */
+/** Source of a request: unknown, a key with the scope `admin`, or any other key. */
 export type Caller = 'refused' | 'client' | 'admin';
 
 /** Divides a cap among callers. */
@@ -39,7 +39,7 @@ export function divided(cap: number): RateShares {
   };
 }
 
-/** Tells whether one more request of such a caller fits. */
+/** True when one more request of such a caller fits. */
 export function hasRoom(shares: RateShares, counts: RateCounts, caller: Caller): boolean {
   if (counts.all >= shares.all) return false;
   if (caller === 'admin') return true;

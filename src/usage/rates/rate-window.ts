@@ -12,9 +12,9 @@ import type { Moment } from './step-watch.ts';
 
 /** Stores claims together with the calls that they are for. */
 export interface ClaimLedger {
-  /** True as long as this process alone decides: its journal keeps claims. */
+  /** True as long as this process holds exclusive mode: its journal keeps claims. */
   readonly isJournaling: boolean;
-  /** Places that are set aside for this process. */
+  /** Slots that are set aside for this process. */
   readonly slices: Slices;
   /** Number of the last line that the store is known to hold. */
   readonly folded: number;
@@ -29,7 +29,7 @@ const ENTRY_TTL_MS = WINDOW_MS;
 /** The head numbers the entries, so it outlasts them all. */
 export const HEAD_TTL_MS = 10 * WINDOW_MS;
 const PAGE = 10_000;
-/** Entries that count no more and are let go of at once. */
+/** Expired entries that are removed in one step. */
 const MAX_PAST = 10_000;
 
 /** Requests accepted at one instant. */
@@ -52,11 +52,11 @@ interface Noted extends Accepted {
 }
 
 /**
- * The requests accepted in the last 60 seconds under one cap. The store has a head, which every commit
- * replaces on the condition that it is the one known, and one small entry per commit; so a commit costs
- * the same at every cap, and entries of other processes are read only when one got in between. Places
- * come back by elapsed time: the wall clock only tells how old the entries of others are, as far as it
- * did not step meanwhile and never as older than the last look.
+ * The requests accepted in the last 60 seconds under one cap. The store has a head, which every commit replaces
+ * on the condition that it is the one known, and one small entry per commit; so a commit costs the same at
+ * every cap, and entries of other processes are read only when one got in between. Slots are released by
+ * elapsed time: the wall clock only gives the age of others' entries, as far as it did not step meanwhile and
+ * never as older than the last look.
  */
 export class RateWindow implements ClaimWindow {
   readonly name: Key;
@@ -67,12 +67,12 @@ export class RateWindow implements ClaimWindow {
   pending = 0;
   /** Requests that count, oldest first; other processes can only have added to it. */
   #accepted: Accepted[] = [];
-  /** Those before it count no more. */
+  /** Those before it no longer count. */
   #first = 0;
   #inWindow = noRequests();
   /** Those among them that this process has not stored, in order of their numbers. */
   #noted: Noted[] = [];
-  /** Marks what is known as outdated: all has to be read again. */
+  /** Marks the known entries as outdated: all have to be read again. */
   #isStale = false;
   #head: Entry<number> | undefined;
   #known = false;
@@ -86,7 +86,7 @@ export class RateWindow implements ClaimWindow {
     name: Key;
     /** Number of the last line of the journal that the store is known to hold. Default: there is no journal. */
     folded?: () => number;
-    /** Default: nothing is set aside for anybody. */
+    /** Default: nothing is set aside. */
     slices?: Slices;
   }) {
     this.#store = options.store;
@@ -105,12 +105,12 @@ export class RateWindow implements ClaimWindow {
     return this.#places?.[who] ?? 0;
   }
 
-  /** Nothing counts and nobody waits. */
+  /** Nothing counts and no request waits. */
   get idle(): boolean {
     return this.pending === 0 && this.count().all === 0;
   }
 
-  /** Nobody is admitted, as far as is known here. */
+  /** No request is admitted, as far as is known here. */
   isFull({ all }: RateShares): boolean {
     return this.count().all >= all;
   }
@@ -135,7 +135,7 @@ export class RateWindow implements ClaimWindow {
     return claim;
   }
 
-  /** Catches up with what others have accepted, after `forget`. Rejects with `StoreError`. */
+  /** Reads the entries of others, after `forget`. Rejects with `StoreError`. */
   async load(): Promise<void> {
     if (this.#known) return;
     // Two at once would count each row twice.
@@ -143,7 +143,7 @@ export class RateWindow implements ClaimWindow {
     await this.#reading;
   }
 
-  /** Somebody else changed it, or could have. */
+  /** Another process changed it, or could have. */
   forget(): void {
     this.#known = false;
   }
@@ -193,7 +193,7 @@ export class RateWindow implements ClaimWindow {
       addCounts(last.counts, counts);
       addCounts(this.#inWindow, counts);
     } else this.#add({ at, counts: { ...counts } });
-    // Nobody else can have changed the head.
+    // No other process can have changed the head.
     if (!slice) this.#seen = elapsed;
   }
 
@@ -213,13 +213,13 @@ export class RateWindow implements ClaimWindow {
     return { type: 'put', key: [...this.name, total], value: toRow(at ?? wall, counts), ttlMs };
   }
 
-  /** Notes the head as of now, not of the decision: a commit that took long gives no place back early. */
+  /** Notes the head as of now, not of the decision: a commit that took long releases no slot early. */
   #succeed(total: number, version: Version): void {
     this.#head = { key: this.name, value: total, version };
     this.#seen = this.#look().elapsed;
   }
 
-  /** Catches up with what others have accepted since. */
+  /** Reads the entries of others since then. */
   async #read(): Promise<void> {
     this.#dropStored();
     const isRecent = this.#look().elapsed - this.#seen < WINDOW_MS;
@@ -267,8 +267,8 @@ export class RateWindow implements ClaimWindow {
   }
 
   /**
-   * Age of what somebody accepted since the last look. Made before a step of the wall clock, it can be as
-   * young as the step.
+   * Age of an entry that another process accepted since the last look. Made before a step of the wall clock, it
+   * can be as young as the step.
    */
   #ageOf(at: number, { wall, elapsed, steppedAt }: Moment): number {
     const age = Math.max(0, wall - at);

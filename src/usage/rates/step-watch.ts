@@ -16,7 +16,7 @@ export interface Moment {
 
 export interface StepWatch {
   look: () => Moment;
-  /** Looks no more by itself. */
+  /** Stops looking by itself. */
   close(): void;
 }
 

@@ -47,15 +47,15 @@ interface OpenCall {
   readonly id: string;
   readonly record: EndRow;
   readonly hold: Entry<OpenRow> | undefined;
-  /** Reservation of a task that the call left behind, where it has none yet. */
+  /** Reservation of a task that the call started, where it has none yet. */
   readonly task: string | undefined;
 }
 
 /**
- * Ends the calls that have no final record: charges each for what is known to have been sent, or else
- * its reserved bound, or without a limit the estimate of its prompt. Record, charge, sums and the end
- * of the reservation are one commit, so each call is closed once, by whichever process is first.
- * Rejects with `StoreError`.
+ * Ends the calls that have no final record: charges each for the part known to have been sent, or else its
+ * reserved bound, or without a limit the estimate of its prompt. Record, charge, sums and the end of the
+ * reservation are one commit, so each call is closed once, by whichever process is first. Rejects with
+ * `StoreError`.
  */
 export async function closeCalls(
   dead: DeadWorker,

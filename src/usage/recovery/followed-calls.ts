@@ -21,8 +21,8 @@ export interface FollowedDraft {
 }
 
 /**
- * Calls under way whose cost so far is stored now and then, for whoever recovers them. An array whose
- * gaps are filled from its end: a `Set` that changes with every call is replaced by V8 again and again.
+ * Calls under way whose cost so far is stored now and then, for their recovery. An array whose gaps are filled
+ * from its end: a `Set` that changes with every call is replaced by V8 again and again.
  */
 export class FollowedCalls {
   readonly #worker: string;

@@ -5,8 +5,8 @@ import { handedKey } from '../ledger/ledger-keys.ts';
 const TTL_MS = 90 * 24 * 3_600_000;
 
 /**
- * Operation that notes that a call left a task behind, to be part of the commit that makes the task:
- * should the call's process die, the task alone is charged, and what the call had reserved is kept for it.
+ * Operation that notes that a call started a task, to be part of the commit that makes the task: should the
+ * call's process die, only the task is charged, and the reservation of the call is kept for it.
  */
 export function handOver(call: string, task: string): Op {
   return { type: 'put', key: handedKey(call), value: task, ttlMs: TTL_MS };

@@ -38,14 +38,14 @@ export interface RecoverOptions {
   readonly store: Store;
   /** Default: the system's. */
   readonly clock?: Clock | undefined;
-  /** True for a process that is no more; its lease is not waited for. Default: nothing is known. */
+  /** True for a process that has ended; its lease is not waited for. Default: nothing is known. */
   readonly isGone?: ((place: ProcessPlace) => boolean) | undefined;
 }
 
 /**
- * Cleans up after workers whose lease ran out or whose process is gone: stores what their journals hold,
- * adds what they settled to the counters, marks the records of their open calls `interrupted` and charges
- * them by estimate. Any number of processes may do it at once; each call is closed by one. Rejects with
+ * Cleans up after workers whose lease ran out or whose process is gone: stores the lines of their journals,
+ * adds their settlements to the counters, marks the records of their open calls `interrupted` and charges them
+ * by estimate. Any number of processes may do it at once; each call is closed by one. Rejects with
  * `StoreError`.
  */
 export async function recoverOpen({
@@ -88,15 +88,15 @@ export async function recoverOpen({
   }
   for (const { key, version } of absent) {
     const fence = dead.get(String(key[1]));
-    // One that woke is entered anew, and must be found when it dies.
+    // One that woke is entered again, and must be found when it dies.
     if (fence) await store.commit([fence, { type: 'delete', key, ifVersion: version }]);
   }
   return recovered;
 }
 
 /**
- * Gives what holds for as long as the worker does not wake, which its next commit tells: every change on
- * its behalf depends on it. Undefined when it did, or when one that may be alive has renewed its lease since.
+ * Returns the condition that holds until the worker wakes and commits: every change on its behalf depends on
+ * it. Undefined when it did, or when one that may be alive has renewed its lease since.
  */
 async function fenceOff(
   store: Store,

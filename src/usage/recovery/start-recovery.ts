@@ -8,15 +8,14 @@ const EVERY_MS = 10_000;
 export interface RecoveryOptions extends RecoverOptions {
   clock: Clock;
   /**
-   * Receives the result of every pass that recovered something, and of those that failed. Default:
-   * nobody.
+   * Receives the result of every pass that recovered something, and of those that failed. Default: no receiver.
    */
   report?: (result: { recovered: Closed } | { error: unknown }) => void;
 }
 
 /**
- * Cleans up after dead workers at once and then every 10 seconds, so that what they held is free
- * again at most 30 seconds after they died. Returns the stop.
+ * Cleans up after dead workers at once and then every 10 seconds, so that their reservations are free again at
+ * most 30 seconds after they died. Returns the stop.
  */
 export function startRecovery(options: RecoveryOptions): () => void {
   const { clock, report = () => undefined } = options;

@@ -16,16 +16,16 @@ export interface Refusal {
   readonly at: number;
   readonly startedAt: number;
   readonly surface: string;
-  /** Absent: its credential was refused, or nobody looked at it. */
+  /** Absent: its credential was refused or not checked. */
   readonly payer?: PayingKey | undefined;
   /** Name that the client asked for; empty where it is not known. */
   readonly model: string;
   readonly stream: boolean;
   readonly origin?: RequestOrigin | undefined;
-  /** Error that the client got, and the one that it tells of. */
+  /** Error that the client got, and the original one. */
   readonly told: GatewayError;
   readonly cause: GatewayError;
-  /** Routes that were left alone. */
+  /** Routes that were skipped. */
   readonly attempts?: AttemptRecord[] | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface RefusalsDeps {
   observe(start: RefusedStart, outcome: RequestOutcome): void;
   /** Counts every refusal, by the code of its error. */
   count(code: string): void;
-  /** Tells how many refusals without a payer left no record, and in how many milliseconds. */
+  /** Reports how many refusals without a payer left no record, and in how many milliseconds. */
   onLeftOut(refusals: number, ms: number): void;
   /** The store took records not. */
   onError(error: unknown): void;
@@ -52,14 +52,14 @@ export interface RefusalsDeps {
 
 export interface Refusals {
   note(refusal: Refusal): void;
-  /** True where a refusal was noted that tells of this very error. */
+  /** True where a refusal with this very error was noted. */
   has(told: GatewayError): boolean;
   /** Resolves when everything noted so far is written, or was refused by the store. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Records of refusals without a payer within {@link SPAN_MS}: nobody answers for their number. */
+/** Records of refusals without a payer within {@link SPAN_MS}: their number has no bound. */
 const KEPT = 20;
 const SPAN_MS = 60_000;
 /** Records of one commit. */
@@ -93,7 +93,7 @@ export function createRefusals(deps: RefusalsDeps): Refusals {
     note(refusal) {
       noted.add(refusal.told);
       deps.count(refusal.cause.code);
-      // A call behind a rate of the whole gateway is one of very many.
+      // A call refused by a rate of the whole gateway is one of very many.
       const payer = refusal.cause.code === 'global_rate_limited' ? undefined : refusal.payer;
       if (!payer && !sample.takes()) return;
       const principal = payer ?? NOBODY;
@@ -133,7 +133,7 @@ function outcomeOf(
   };
 }
 
-/** The first few of each span; the number of the others is told at its end. */
+/** The first few of each span; the number of the others is reported at its end. */
 function createSample({ clock, onLeftOut }: Pick<RefusalsDeps, 'clock' | 'onLeftOut'>): {
   takes(): boolean;
   end(): void;

@@ -45,8 +45,8 @@ export interface RequestPage {
 }
 
 /**
- * Request records, newest first. A page may be short, or empty, before the last one: `next_page` alone
- * says whether there is more.
+ * Request records, newest first. A page may be short, or empty, before the last one: only `next_page` says
+ * whether there is more.
  *
  * @throws GatewayError `invalid_request` for a page that no listing has given out
  */
@@ -58,7 +58,7 @@ export async function listRequests(
   const wanted = Math.min(Math.max(1, limit ?? DEFAULT_LIMIT), MAX_LIMIT);
   const data: RequestRecord[] = [];
   let scanned = 0;
-  // One more tells whether there is another page.
+  // One more shows whether there is another page.
   const enough = wanted + 1;
   for await (const stored of newestFirst(store, startOf(filter, page), enough)) {
     const { id, start } = stored;
@@ -79,12 +79,12 @@ export async function getRequest(
   { store }: { store: Store },
   id: string,
 ): Promise<RequestRecord | undefined> {
-  // Callers name what they like, and keys of the store have an end.
+  // Callers choose any name, and keys of the store have a maximum length.
   if (!REQUEST_ID.test(id)) return undefined;
   const ended = await getEnded(store, id);
   if (ended) return ended;
   const start = (await listStarts(store)).get(id);
-  // A request that is in flight no more may have ended since the first look.
+  // A request that is no longer in flight may have ended since the first look.
   return start ? toPendingRecord(id, start) : getEnded(store, id);
 }
 
@@ -102,7 +102,7 @@ export interface StoredRequest {
 }
 
 /**
- * All requests behind a key; those in flight stand in their place between the ended ones.
+ * All requests after a key; those in flight are sorted among the ended ones.
  *
  * @param enough number of them that are probably looked at
  */
@@ -134,7 +134,7 @@ function toRecord({ id, start, end }: StoredRequest): RequestRecord {
   return end ? toFinalRecord(id, end) : toPendingRecord(id, start);
 }
 
-/** Tells whether a filter lets a request through; its times apart, which the listing goes by. */
+/** True when a request passes a filter, except for its times, which bound the listing. */
 export function matches(request: StoredRequest, filter: RequestFilter): boolean {
   const { status } = filter;
   if (!matchesStart(request.start, filter)) return false;
@@ -143,7 +143,7 @@ export function matches(request: StoredRequest, filter: RequestFilter): boolean 
   return (typeof status === 'number' ? ownStatus : ownResult) === status;
 }
 
-/** The same for what is known of a request from its beginning. */
+/** The same for the start of a request. */
 export function matchesStart(
   { 1: ownOrganization, 2: ownKey, 5: ownModel, 8: origin }: StartRow,
   { organization, key, model, conversation }: RequestFilter,
@@ -156,7 +156,7 @@ export function matchesStart(
   );
 }
 
-/** The key that the listing goes on behind: that of the page, or the first id of the instant `to`. */
+/** The key after which the listing continues: that of the page, or the first id of the instant `to`. */
 function startOf({ to }: RequestFilter, page: string | undefined): Key | undefined {
   if (page !== undefined) return requestKey(fromPage(page));
   return to === undefined ? undefined : firstKeyAt(to);

@@ -20,7 +20,7 @@ export interface RequestRecord {
   stream: boolean;
   /** Id of its conversation, as the client claims it; null where it named none. */
   conversation: string | null;
-  /** User of the client, as that claims it; null where it named nobody. */
+  /** User of the client, as that claims it; null where it named none. */
   end_user: string | null;
   /** Tags of the request that count; null: none. */
   tags: Readonly<Record<string, string>> | null;
@@ -30,7 +30,7 @@ export interface RequestRecord {
   result: RequestResult;
   error_code: string | null;
   attempts: AttemptView[];
-  /** Usage and cost are those of the answer and of what was discarded before it. */
+  /** Usage and cost are those of the answer and of the attempts discarded before it. */
   usage: UsageRecord;
   estimated: boolean;
   /** Amount that limits held for it from its admission to its end; absent where none did. */
@@ -44,7 +44,7 @@ export interface RequestRecord {
   content?: { request: string; response: string };
 }
 
-/** One candidate that was asked, or left alone. */
+/** One candidate that was tried, or skipped. */
 export interface AttemptView extends Omit<AttemptRecord, 'discarded'> {
   /** Usage of its 200 that was no answer, and the price of it. Absent: none. */
   usage?: UsageRecord;
@@ -96,7 +96,7 @@ export function toPendingRecord(id: string, start: StartRow): RequestRecord {
 
 /** The record of a call that has ended. */
 export function toFinalRecord(id: string, row: EndRow): RequestRecord {
-  // Members by their place: a row that is taken apart as a list costs ten times as much.
+  // Members by index: a row that is destructured as a list costs ten times as much.
   const { 7: estimated, 8: amount, 13: content, 14: unpriced } = row;
   const { 9: losses, 10: overheadUs, 11: firstContentMs, 12: totalMs } = row;
   const record = toRecord(id, row[0], {

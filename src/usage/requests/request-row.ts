@@ -50,12 +50,12 @@ export type AttemptRow = readonly [
   verdict?: AttemptVerdict,
 ];
 
-/** Place in {@link StartRow}. */
+/** Index in {@link StartRow}. */
 export const ORIGIN = 8;
-/** Places in {@link EndRow}. */
+/** Indexes in {@link EndRow}. */
 const CONTENT = 13;
 const UNPRICED = 14;
-/** Places of usage in the amounts of {@link sumsOf}. */
+/** Indexes of usage in the amounts of {@link sumsOf}. */
 const FIRST_USAGE = 4;
 const USAGE_PLACES = 8;
 
@@ -64,7 +64,7 @@ interface Content {
   readonly response: string;
 }
 
-/** The final record; a member that is null is one that nobody is left to tell. */
+/** The final record; a member that is unknown after a crash is null. */
 export type EndRow = readonly [
   start: StartRow,
   status: number | null,
@@ -109,7 +109,7 @@ export function toStartRow(facts: StartFacts, reserved = 0): StartRow {
   return [at, owner, keyId, keyName, surface, model, stream];
 }
 
-/** The row of a call that was refused: what it asked for was never held. */
+/** The row of a call that was refused: its request was never held. */
 export function withoutReserve(row: StartRow): StartRow {
   const [at, organization, key, keyName, surface, model, stream, alias = null, origin = null] = row;
   return [at, organization, key, keyName, surface, model, stream, alias, origin];
@@ -137,7 +137,7 @@ export function toEndRow(start: StartRow, outcome: RequestOutcome, logContent: b
   ];
 }
 
-/** Record of a call that nobody is left to tell the end of. `null`: it is charged for elsewhere. */
+/** Record of a call whose end is unknown after a crash. `null`: it is charged elsewhere. */
 export function toInterruptedRow(start: StartRow, estimate: Estimate | null): EndRow {
   const { input, output, cost } = estimate ?? { input: 0, output: 0, cost: 0 };
   const usage = usageSums({ usage: { ...NO_USAGE, input, output } });

@@ -19,7 +19,7 @@ export function createRequestSweep(store: Store): Sweep {
     const old = page.filter((entry) => timeOf(entry) < before);
     const last = old.at(-1);
     if (!last) return { removed: 0 };
-    // One whose flight is not over would seem to go on, and would be taken for interrupted some day.
+    // One whose flight is not over would seem to be under way, and would be marked as interrupted some day.
     const starts = await listStarts(store);
     const over = old.filter(({ key }) => !starts.has(String(key[1])));
     if (over.length > 0) {

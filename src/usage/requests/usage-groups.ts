@@ -1,6 +1,6 @@
 import { OTHER } from '../sums/facet-names.ts';
 
-/** Place of the cost in the sums. */
+/** Index of the cost in the sums. */
 const COST = 3;
 
 /** Values of dimensions, null for none. */
@@ -21,7 +21,7 @@ export class UsageGroups {
     this.#groupBy = groupBy;
   }
 
-  /** `from`: place of the first amount. The row may be used again. */
+  /** `from`: index of the first amount. The row may be used again. */
   add(row: Readonly<Members>, amounts: readonly (number | string | null)[], from = 0): void {
     let name = '';
     // Groups without a value come last.

@@ -16,11 +16,11 @@ import type { Members } from './usage-groups.ts';
 
 /** Rows before the sums of the classes of use: requests, errors, estimated, cost. */
 const CLASSES = 4;
-/** Place of the sums in an entry of a digest. */
+/** Index of the sums in an entry of a digest. */
 const ENTRY_SUMS = 2;
-/** Place of the sum of the calls of unknown price, behind the classes; older rows end before. */
+/** Index of the sum of the calls of unknown price, after the classes; older rows end before. */
 const UNPRICED = 12;
-/** Bound behind all days. */
+/** Bound after all days. */
 const LAST_DAY = '9999-12-31';
 /** Reads that sums moved under, in a row. */
 const MAX_ATTEMPTS = 10;
@@ -44,10 +44,10 @@ export interface UsageQuery {
   from?: number | undefined;
   /** Milliseconds since epoch, exclusive; the UTC day that holds the instant before it counts. Default: all. */
   to?: number | undefined;
-  /** Default: one row with everything. A conversation or an end user goes with the day and the organization alone. */
+  /** Default: one row with everything. Conversations and end users go only with day and organization. */
   groupBy?: readonly UsageGroup[] | undefined;
   organization?: string | undefined;
-  /** The sums of these conversations alone. Default: of all use. */
+  /** Only the sums of these conversations. Default: of all use. */
   conversations?: readonly string[] | undefined;
   /**
    * Most rows; those that cost least are one row whose last group is `other`, or one of each day where
@@ -56,7 +56,7 @@ export interface UsageQuery {
   limit?: number | undefined;
 }
 
-/** Sums of one group; the members that were grouped by stand beside them, null for none. */
+/** Sums of one group; the members that were grouped by are added, null for none. */
 export interface UsageReportRow extends Partial<Record<UsageGroup, string | null>> {
   requests: number;
   errors: number;
@@ -70,8 +70,8 @@ export interface UsageReportRow extends Partial<Record<UsageGroup, string | null
 }
 
 /**
- * Reports usage and costs by dimension, from sums alone; the rows add up to the total. A request counts
- * on the UTC day that it began. Rejects with `StoreError`.
+ * Reports usage and costs by dimension, only from sums; the rows add up to the total. A request counts on the
+ * UTC day that it began. Rejects with `StoreError`.
  */
 export async function usageReport(
   { store }: { store: Store },
@@ -158,7 +158,7 @@ async function readParts(store: Store, query: UsageQuery, part: Part): Promise<U
       digested.isEntered ? await readPartsOn(store, part, some) : await readAllParts(store, part),
       true,
     );
-    // The total is read last: what is counted meanwhile is in it at least.
+    // The total is read last: it includes calls counted meanwhile.
     for (const total of await readTotals(store, { ...some, withFacets: false }))
       add({ organization: total.organization, day: total.day, [part]: null }, total.sums);
   }

@@ -3,7 +3,7 @@ import { sliceKey } from '../ledger/ledger-keys.ts';
 import type { SliceRow } from './slice-rows.ts';
 import type { Slice } from './slices.ts';
 
-/** Part of what is left of a limit that one worker may set aside. */
+/** Part of the rest of a limit that one worker may set aside. */
 const PART = 1 / 16;
 /** Calls that a slice is for, and the least for which one is worth it. */
 const CALLS = { most: 256, least: 4 };

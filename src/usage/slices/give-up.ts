@@ -8,7 +8,7 @@ import type { SliceRow } from './slice-rows.ts';
 const MAX_ATTEMPTS = 50;
 
 /**
- * Gives back what is set aside in a row, of a worker that uses nothing of it any more. `conditions` are those
+ * Gives back the amount set aside in a row, of a worker that no longer uses any of it. `conditions` are those
  * under which that is true. Rejects with `StoreError`.
  */
 export async function giveUp(
@@ -24,7 +24,7 @@ export async function giveUp(
   await commitSpend(store, ops, [{ scope, windows: windowsOfDay(day), change }]);
 }
 
-/** Changes the head of a rate, so that everybody reads anew what is set aside. */
+/** Changes the head of a rate, so that all processes read its slices again. */
 async function renewRate(store: Store, name: Key, ops: readonly Op[]): Promise<void> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const head = await store.get<number>(name);

@@ -16,7 +16,7 @@ export interface RecallOptions {
   readonly report: (error: unknown) => void;
 }
 
-/** Milliseconds for which a call waits for what others have set aside. */
+/** Milliseconds for which a call waits for a recall of others' slices. */
 const PATIENCE_MS = 500;
 /** Between two looks at it. */
 const LOOK_MS = 5;

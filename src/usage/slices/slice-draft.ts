@@ -33,7 +33,7 @@ export class SliceDraft {
     this.#spend = spend;
   }
 
-  /** Scopes in which a call is refused for what others have set aside. */
+  /** Scopes in which a call is refused because of the slices of others. */
   get recalled(): Scope[] {
     return [...this.#recalled.values()];
   }
@@ -67,7 +67,7 @@ export class SliceDraft {
     return isMore;
   }
 
-  /** True where others are asked first for what they have set aside in a scope. */
+  /** True where the slices of others in a scope are recalled first. */
   recalls({ scope, limits }: Payer, { start, windows }: LedgerCall): boolean {
     const sliced = this.#spend.sliced(scope);
     if (!limits || sliced <= 0 || this.#slices.isWaived(scope)) return false;
@@ -77,7 +77,7 @@ export class SliceDraft {
     return true;
   }
 
-  /** Sets aside what calls will need, and gives up what none will. To be called once, behind all else. */
+  /** Sets aside the expected need of calls, and gives up the rest. To be called once, after all else. */
   settle(): void {
     if (this.#slices.isDead) return;
     for (const call of this.#begun)
@@ -86,7 +86,7 @@ export class SliceDraft {
     for (const touched of this.#touched.values()) this.#fit(touched);
   }
 
-  /** Gives up what lies in slices that nobody uses. */
+  /** Gives up unused slices. */
   settleIdle(slices: readonly Slice[]): void {
     for (const { scope } of slices) this.#touch(scope);
     this.settle();

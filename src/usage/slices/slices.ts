@@ -26,13 +26,13 @@ export interface Slice {
   version: Version | undefined;
   /** Bounds of calls that began on it and are not stored. */
   used: number;
-  /** Window of the places that it holds, of a rate. */
+  /** Window of the slots that it holds, of a rate. */
   readonly window?: ClaimWindow;
   /** Bound of the call that came last. */
   bound: number;
   /** Elapsed time of that call. */
   usedAt: number;
-  /** Content behind the commit under way: until that is known, the smaller of both counts. */
+  /** Content after the commit under way: until that is known, the smaller of both counts. */
   planned: { readonly amount: number; readonly used: number } | undefined;
 }
 
@@ -54,13 +54,13 @@ export interface SlicesOptions {
   readonly isOn: () => boolean;
 }
 
-/** Elapsed milliseconds for which a slice stays that nobody uses. */
+/** Elapsed milliseconds for which an unused slice stays. */
 const IDLE_MS = 1_000;
-/** Beginnings within {@link IDLE_MS} that the store decided about, from which on a slice pays. */
+/** Calls within {@link IDLE_MS} decided by the store, from which on a slice is worth its commit. */
 const BUSY = 8;
-/** Milliseconds for which nothing is set aside in a scope behind a recall. */
+/** Milliseconds for which nothing is set aside in a scope after a recall. */
 export const RECALL_MS = 5_000;
-/** Nano-dollars that keep a slice from its end. */
+/** Smallest amount that keeps a slice open. */
 const LEAST = 1;
 const MAX_SCOPES = 10_000;
 
@@ -70,10 +70,10 @@ interface Begun {
 }
 
 /**
- * Slices of one worker: what it decides about limits without the store, while other workers decide about
- * the same limits. A call takes its bound from a slice when it begins; the commit that stores the call moves
- * it out of the slice, into what the call cost or a reservation of its own. So the sum of what is settled
- * and reserved never exceeds a limit.
+ * Slices of one worker: its shares of limits, which it decides without the store while other workers use the
+ * same limits. A call takes its bound from a slice when it begins; the commit that stores the call moves it out
+ * of the slice, into the cost of the call or a reservation of its own. So the sum of settlements and
+ * reservations never exceeds a limit.
  */
 export class Slices {
   readonly #options: SlicesOptions;
@@ -83,7 +83,7 @@ export class Slices {
   readonly #barred = new Map<string, number>();
   /** Elapsed time until which slices of others are taken for reservations, by name. */
   readonly #waived = new Map<string, number>();
-  /** Changes whenever others have given away what was set aside. */
+  /** Changes whenever others have given away the amounts set aside. */
   #term = 1;
   #isClosed = false;
   #isDead = false;
@@ -132,7 +132,7 @@ export class Slices {
     return true;
   }
 
-  /** Takes a place of a rate from its slice, which it gives; undefined where the store has to decide. */
+  /** Takes a slot of a rate from its slice, which it returns; undefined where the store has to decide. */
   takePlace(scope: Scope): Slice | undefined {
     const slice = this.of(scope);
     if (!slice || !this.pays(scope) || roomIn(slice) < 1) return undefined;
@@ -142,8 +142,8 @@ export class Slices {
   }
 
   /**
-   * Lets the end of a call wait for its commit, while slices of its scopes last: whoever needs what it gives
-   * back calls them back, and they do not end before it is stored.
+   * Lets the end of a call wait for its commit, while slices of its scopes last: a worker that needs the amount
+   * recalls them, and they do not end before it is stored.
    */
   takeEnd(call: SlicedCall): boolean {
     if (this.holds(call)) return true;
@@ -157,7 +157,7 @@ export class Slices {
     return isHeld;
   }
 
-  /** Counts a call in its slices without a look at what is left. */
+  /** Counts a call in its slices without a check of the rest. */
   adopt(call: SlicedCall): void {
     this.#hold(call, call.start.bound);
   }
@@ -198,7 +198,7 @@ export class Slices {
     }
   }
 
-  /** True where a slice pays: others are not about to need what is left, and calls come fast. */
+  /** True if slicing is worthwhile: high call rate and no recent recall. */
   pays(scope: Scope): boolean {
     if (!this.isOn || scope.kind === 'tokens') return false;
     const name = scopeName(scope);
@@ -214,18 +214,18 @@ export class Slices {
     return isRecent && this.pays(scope);
   }
 
-  /** Enters what a commit has set aside, in place of what was there. */
+  /** Replaces the amounts by those that a commit has set aside. */
   enter(slice: Slice): void {
     if (slice.amount === 0 && slice.used === 0) this.#slices.delete(scopeName(slice.scope));
     else this.#slices.set(scopeName(slice.scope), slice);
   }
 
-  /** True where something lies in slices that nobody needs any more. */
+  /** True where there are unused slices. */
   get isIdle(): boolean {
     return this.idle(1).length > 0;
   }
 
-  /** Up to `limit` slices with something that nobody needs any more. */
+  /** Up to `limit` unused slices. */
   idle(limit: number): Slice[] {
     const found: Slice[] = [];
     for (const slice of this.#slices.values()) {
@@ -236,7 +236,7 @@ export class Slices {
     return found;
   }
 
-  /** Sets nothing aside in a scope for a while: what is left there is needed elsewhere. */
+  /** Sets nothing aside in a scope for a while: the rest is needed elsewhere. */
   bar(scope: Scope): void {
     this.#mark(this.#barred, scope, RECALL_MS);
   }
@@ -261,7 +261,7 @@ export class Slices {
     this.#isClosed = true;
   }
 
-  /** True for those of a worker that is dead: nobody but its calls gets anything of them. */
+  /** True for those of a dead worker: only its calls use them. */
   get isDead(): boolean {
     return this.#isDead;
   }

@@ -39,13 +39,12 @@ export interface Charges {
    */
   hold(hold: Hold): Promise<void>;
   /**
-   * Writes the record of the charge and counts it, in place of what was held. Does nothing for a task
-   * that is charged or released. Durable when it resolves.
-   * Rejects with `persistence_failed`; to be repeated then.
+   * Writes the record of the charge and counts it, in place of the reservation. Does nothing for a task that is
+   * charged or released. Durable when it resolves. Rejects with `persistence_failed`; to be repeated then.
    */
   charge(charge: Charge): Promise<void>;
   /**
-   * Gives back what was held for a task that is over and costs nothing. Rejects with `persistence_failed`; to be
+   * Releases the reservation of a task that is over and costs nothing. Rejects with `persistence_failed`; to be
    * repeated then.
    */
   release(id: string): Promise<void>;

@@ -8,7 +8,7 @@ import type { Windows } from './spend.ts';
 export interface FundsQuestion {
   readonly at: number;
   readonly windows: Windows;
-  /** Nobody but this process changes the counters. */
+  /** Only this process changes the counters. */
   readonly isAlone: boolean;
 }
 

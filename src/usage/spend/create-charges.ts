@@ -17,7 +17,7 @@ import type { RequestOutcome } from '../ledger/ledger.ts';
 import { sumsOf, toEndRow, toStartRow } from '../requests/request-row.ts';
 import { windowsOf } from './spend.ts';
 
-/** No task runs nearly so long; behind it nobody asks any more. */
+/** No task runs nearly so long; later there is no further request for it. */
 const REMEMBERED_MS = 400 * 24 * 3_600_000;
 /** Conflicts in a row on the sums of one day, key and model. */
 const MAX_ATTEMPTS = 50;
@@ -31,9 +31,9 @@ export interface ChargesOptions {
 }
 
 /**
- * Late charges on a store. What is charged, counted and given back is one commit that succeeds only
- * while the task is not charged for, so neither two processes at once nor one that dies in the middle
- * can charge twice or lose a charge.
+ * Late charges on a store. The charge, its count and the release are one commit that succeeds only while the
+ * task is not charged for, so neither two processes at once nor one that dies in the middle can charge twice or
+ * lose a charge.
  */
 export function createCharges({ store, observe = () => undefined }: ChargesOptions): Charges {
   return {
@@ -123,13 +123,13 @@ function tooBusy(): StoreError {
   return new StoreError('unavailable', 'others kept changing the same sums');
 }
 
-/** A provider that reports nonsense must not cost the record its place in the store. */
+/** A provider that reports nonsense must not keep the record from being stored. */
 function withSoundCost(outcome: RequestOutcome): RequestOutcome {
   if (outcome.cost >= 0 && Number.isSafeInteger(outcome.cost)) return outcome;
   return { ...outcome, cost: 0, estimated: true };
 }
 
-/** `req_…` of the instant of the charge, the same for everybody who charges for this task. */
+/** `req_…` of the instant of the charge, the same for every process that charges for this task. */
 function recordIdOf({ id, at }: Charge): string {
   const digest = createHash('sha256').update(id).digest();
   const source = createIdSource({ ...systemClock, now: () => at }, (size) =>

@@ -9,7 +9,7 @@ export interface Payer {
   readonly limits: SpendLimits | undefined;
   /** Error of a call that does not fit its limits. */
   readonly refusal: ErrorCode;
-  /** Absent for what is no budget. */
+  /** Absent unless it is a budget. */
   readonly budget?: Budget | undefined;
 }
 

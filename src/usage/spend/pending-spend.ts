@@ -25,7 +25,7 @@ export class PendingSpend {
     addSpend(pending.record, windows, change);
   }
 
-  /** Takes back what was added with the same arguments. */
+  /** Reverts an addition with the same arguments. */
   remove(scope: Scope, windows: Windows, { settled, reserved }: Readonly<Spend>): void {
     const name = scopeName(scope);
     const pending = this.#scopes.get(name);

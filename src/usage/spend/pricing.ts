@@ -6,7 +6,7 @@ const CHARS_PER_TOKEN = 4;
 const MAX_BOUND = 2 ** 46;
 const NO_TIERS: NonNullable<Pricing['tiers']> = [];
 
-/** The price of what was used, in whole nano-dollars; rounded half up once, at the end. */
+/** The price of usage, in whole nano-dollars; rounded half up once, at the end. */
 export function costOf(usage: Usage, pricing: Pricing): number {
   const prices = reachedTier(pricing, totalInput(usage));
   const input = prices.input ?? 0;
@@ -30,7 +30,7 @@ function totalInput({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Usage): nu
   return input + cacheRead + cacheWrite5m + cacheWrite1h;
 }
 
-/** Prices of the highest tier that the input reaches; what it leaves out is as usual. */
+/** Prices of the highest tier that the input reaches; prices that it leaves out are as usual. */
 function reachedTier(pricing: Pricing, input: number): TokenPrices {
   let reached: TokenPrices = pricing;
   let highest = -1;

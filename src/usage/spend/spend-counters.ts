@@ -40,7 +40,7 @@ interface Counter {
 
 /** Changes of one commit to the counters; nothing counts until `keep`. */
 export interface SpendDraft {
-  /** Tells whether the call must be refused; the answer holds only if the commit succeeds. */
+  /** True when the call must be refused; the answer holds only if the commit succeeds. */
   exceeds(scope: Scope, limits: SpendLimits, call: SpendCall): boolean;
   add(scope: Scope, windows: Windows, change: Readonly<Spend>): void;
   /** Amount that neither is spent nor reserved. */
@@ -58,18 +58,18 @@ export interface SpendDraft {
 export interface SpendCounters {
   /** Reads the counters that are not known; needed before a draft uses them. */
   load(scopes: Iterable<Scope>): Promise<void>;
-  /** `own` includes what the same commit settles before; default: what is durable. */
+  /** `own` includes earlier settlements of the same commit; default: only durable ones. */
   draft(own?: OwnSpend): SpendDraft;
-  /** Tells whether the limit was reached when last seen; undefined for a scope that is not known. */
+  /** True when the limit was reached at the last read; undefined for a scope that is not known. */
   isSpent(scope: Scope, limits: SpendLimits, windows: Windows): boolean | undefined;
   /**
-   * Tells whether the call must be refused, for a worker that alone changes the counters; undefined for a scope
-   * that is not known.
+   * True when the call must be refused, for a worker in exclusive mode; undefined for a scope that is not
+   * known.
    */
   exceeds(scope: Scope, limits: SpendLimits, call: SpendCall): boolean | undefined;
   /** Reads one again, which stays known meanwhile; undefined: it was read within a second. Never rejects. */
   refresh(scope: Scope): Promise<void> | undefined;
-  /** Somebody else changed it: the next `load` reads it again. */
+  /** Another process changed it: the next `load` reads it again. */
   forget(scope: Scope): void;
   forgetAll(): void;
 }
@@ -83,7 +83,7 @@ interface SpendCountersOptions {
   /** This worker's own unfolded rows are counted from memory, by `own`. */
   readonly isOwn: (writer: string) => boolean;
   readonly own: OwnSpend;
-  /** Amounts that count beside the stored ones. */
+  /** Amounts that count in addition to the stored ones. */
   readonly pending: PendingSpend;
   /** Worker whose slices are its own. Default: there are no slices on the store. */
   readonly slicer?: string | undefined;
@@ -126,7 +126,7 @@ export function createSpendCounters(options: SpendCountersOptions): SpendCounter
       const counter = known.get(scopeName(scope));
       const now = options.clock.monotonic();
       if (!counter || now - counter.askedAt < REFRESH_MS) return undefined;
-      // Calls that come meanwhile are answered by what is known.
+      // Calls meanwhile are decided by the known counters.
       counter.askedAt = now;
       return replace(known, scope, readCounter(options, scope));
     },
@@ -149,7 +149,7 @@ export function createSpendCounters(options: SpendCountersOptions): SpendCounter
   };
 }
 
-/** Enters what is read, unless somebody knows better meanwhile or it cannot be read. */
+/** Enters the row that was read, unless a newer one is known meanwhile or it cannot be read. */
 async function replace(
   known: Map<string, Counter>,
   scope: Scope,
@@ -170,8 +170,8 @@ function withPending(spent: SpendOf, pending: SpendRecord | undefined): SpendOf 
 }
 
 /**
- * The counter before the unfolded rows: whoever folds a row in between changes the counter's version,
- * so that a commit on what was read here fails.
+ * The counter before the unfolded rows: a fold in between changes the counter's version, so that a commit on
+ * these values fails.
  */
 async function readCounter(options: SpendCountersOptions, scope: Scope): Promise<Counter> {
   const { store, clock, isOwn, slicer } = options;

@@ -1,6 +1,6 @@
 import type { SpendLimits } from '../principal.ts';
 
-/** Nano-dollars of one scope in one window: what was charged, and what open calls may still cost. */
+/** Nano-dollars of one scope in one window: the charged amount, and the bound of open calls. */
 export interface Spend {
   settled: number;
   reserved: number;
@@ -67,8 +67,8 @@ export function isSpent(limits: SpendLimits, windows: Windows, spendOf: SpendOf)
 }
 
 /**
- * True when what is left of a limit, with all open calls at their bound, is less than the call's bound, or when
- * the sum of reservations would be exact no more: it could not be taken back.
+ * True when the rest of a limit, with all open calls at their bound, is less than the call's bound, or when the
+ * sum of reservations would no longer be exact: it could not be released.
  */
 export function exceedsLimit(
   limits: SpendLimits,
@@ -126,7 +126,7 @@ export function withoutPastWindows(record: SpendRecord, { day, month }: Windows)
   );
 }
 
-/** Names of the same length as the running one that stay: the one before it, it, and the next of those behind it. */
+/** Names of the same length as the running one that stay: the one before it, it, and the next one. */
 function keptOf(names: readonly string[], running: string): string[] {
   const all = names.filter(({ length }) => length === running.length).sort();
   const place = all.findIndex((name) => name >= running);

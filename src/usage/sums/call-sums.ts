@@ -9,7 +9,7 @@ import type { PartSum } from './parts.ts';
 import { totalsKey } from './totals.ts';
 import type { CallFacts } from './totals.ts';
 
-/** Rows that are remembered; more begin anew under another name. */
+/** Rows that are remembered; more begin again under another name. */
 const MAX_ROWS = 10_000;
 
 /** Sums that a call adds to. */
@@ -30,7 +30,7 @@ interface SumsInTheMaking {
   readonly totals: SumDraft;
   readonly parts: SumDraft;
   readonly facets: FacetDraft;
-  /** Places of values that may have had no sums of their day so far, by row. */
+  /** Keys of values that may have had no sums of their day so far, by row. */
   readonly fresh: Map<string, Key>;
 }
 
@@ -97,7 +97,7 @@ export class CallSums {
     }
   }
 
-  /** Somebody folded a row of these: the amounts to come go to new rows. */
+  /** Another process folded a row of these: later amounts go to new rows. */
   renewParts(): void {
     this.#parts.clear();
     this.#partsWriter = this.#nextWriter();

@@ -22,7 +22,7 @@ export interface DigestRow {
   readonly entries: readonly DigestEntry[];
 }
 
-/** Stands for a day that has too many values, or changes too often, to be summed once more. */
+/** Placeholder for a day that has too many values, or changes too often, to be summed once more. */
 export const NO_DIGEST: DigestRow = { late: 'none', parts: 1, entries: [] };
 
 export const digestKey = (dimension: string, day: string, part: number): Key => [
@@ -32,7 +32,7 @@ export const digestKey = (dimension: string, day: string, part: number): Key => 
   part,
 ];
 
-/** Marks a day as changed; what was summed of it before counts no more. */
+/** Marks a day as changed; its earlier sums no longer count. */
 export const lateOp = (day: string): Op => ({ type: 'put', key: [...LATE, day], value: null });
 
 /** Digest of one day by one dimension. */

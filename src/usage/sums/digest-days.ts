@@ -129,7 +129,7 @@ function sumBy(totals: readonly Total[], dimension: string): DigestEntry[] {
   return entries.list();
 }
 
-/** Sums of each value, and what is left of all. */
+/** Sums of each value, and the rest of all. */
 function sumParts(rows: readonly Entry<number[]>[], totals: readonly Total[]): DigestEntry[] {
   const entries = new EntrySums();
   for (const { key, value: amounts } of rows) {

@@ -3,7 +3,7 @@ import { digestOf, facetsKey } from './facets.ts';
 import type { Facets } from './facets.ts';
 import type { CallFacts } from './totals.ts';
 
-/** Value that stands for tags of which there are too many. */
+/** Value for tags of which there are too many. */
 export const OTHER = 'other';
 
 /** Combinations of facets with tags that an organization may have on a day; values of tags are the client's. */
@@ -20,7 +20,7 @@ export interface FacetDraft {
   keep(): void;
 }
 
-/** Names facets by digests, and sees to it that the store can tell the facets of each. */
+/** Names facets by digests, and stores the facets of each. */
 export class FacetNames {
   readonly #digests = new Map<string, string>();
   readonly #stored = new Set<string>();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Key } from '../../store/store.ts';
 import type { RequestOrigin } from '../origin.ts';
 
-/** Dimensions of a call that have few values, beside its key and its model. Absent members: none. */
+/** Dimensions of a call that have few values, in addition to its key and its model. Absent members: none. */
 export interface Facets extends Pick<
   RequestOrigin,
   'agent' | 'service' | 'schedule' | 'labels' | 'tags'
@@ -16,7 +16,7 @@ export const FACETS: Key = ['usage-facets'];
 
 export const facetsKey = (digest: string): Key => [...FACETS, digest];
 
-/** True where an origin tells more than sums of its own (see `PARTS`) have. */
+/** True where an origin has more than sums of its own (see `PARTS`). */
 export function hasFacets({ agent, service, schedule, labels, tags }: RequestOrigin): boolean {
   return (agent ?? service ?? schedule ?? labels ?? tags) !== undefined;
 }

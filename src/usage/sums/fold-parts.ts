@@ -76,7 +76,7 @@ async function foldOldest(
   for await (const { lastDay, rows: own } of readValues(store, [...USAGE_BY, part, organization])) {
     if (lastDay > cut.day || (lastDay === cut.day && ofDay++ >= cut.count)) continue;
     folded++;
-    // The rows of a value go together where they can: it is told apart no more.
+    // The rows of a value are merged where they can be: it is no longer kept apart.
     if (rows.length + own.length > MAX_ROWS) await flush();
     for (const row of own) {
       rows.push(row);
@@ -146,7 +146,7 @@ async function addTo(store: Store, key: Key, amounts: readonly number[]): Promis
   return { type: 'put', key, value, ...condition };
 }
 
-/** The values below a prefix, but for what is folded already. */
+/** The values below a prefix, except folded ones. */
 async function* readValues(store: Store, prefix: Key): AsyncGenerator<Value> {
   let rows: Entry<number[]>[] = [];
   let name = '';

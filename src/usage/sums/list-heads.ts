@@ -1,10 +1,10 @@
 import type { Key, Store } from '../../store/store.ts';
 
-/** Sorts behind every text that names something. */
+/** Sorts after every text that names something. */
 const LAST = '\u{10ffff}';
 
 /**
- * The different segments that stand directly behind a prefix, in their order, by one short list each.
+ * The different segments directly after a prefix, in their order, by one short list each.
  *
  * @param first the first one that counts. Default: all
  */

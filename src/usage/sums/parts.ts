@@ -14,7 +14,7 @@ export const USAGE_ON: Key = ['usage-on'];
 /** Number of changes that moved sums from one row to another; who reads them reads again. */
 export const FOLDED: Key = ['usage-by-folded'];
 
-/** Value that the sums of values stand under which are no longer told apart. */
+/** Value for the sums of values that are no longer kept apart. */
 export const FOLDED_VALUE = '';
 
 export interface PartValue {
@@ -45,7 +45,7 @@ export const onKey = ({ part, organization, value, day }: Omit<PartPlace, 'write
   value,
 ];
 
-/** Place of the sums that a call adds to by one of its values. */
+/** Key of the sums that a call adds to by one of its values. */
 export interface PartSum extends Omit<PartPlace, 'writer'> {
   /** Text that only calls have in common that add to the same sums. */
   readonly row: string;

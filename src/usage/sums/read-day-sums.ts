@@ -29,7 +29,7 @@ const DAY_MS = 86_400_000;
 /** Sums of the days that are over, from a few rows of each. Rejects with `StoreError`. */
 export async function readDaySums(store: Store, query: DaySumsQuery): Promise<DaySums> {
   const { first, last, dimension } = query;
-  // Counts are read first: what is summed meanwhile is read as it was counted.
+  // Counts are read first: values summed meanwhile are read as counted.
   const until = (await store.get<string>(DIGESTED))?.value ?? '';
   const isEntered = until !== '';
   if (until <= first) return { days: [], rest: [{ first, last }], isEntered };

@@ -39,7 +39,7 @@ export async function organizationsOf(
   return found;
 }
 
-/** Rows of the days alone are read. */
+/** Only rows of the days are read. */
 export async function readTotals(store: Store, query: TotalsQuery): Promise<Total[]> {
   const { first, last, withFacets } = query;
   const rows: { key: Key; sums: number[] }[] = [];

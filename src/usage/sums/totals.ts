@@ -36,8 +36,8 @@ export function factsOf(record: EndRow, day = windowsOf(record[0][0]).day): Call
 const MAX_PLAIN = 1_000;
 
 /**
- * Makes the facts of calls, the same object for all of one day, key, model and vendor that tell nothing
- * else of where they came from: nearly all calls of a busy gateway.
+ * Makes the facts of calls, the same object for all of one day, key, model and vendor without any other origin:
+ * nearly all calls of a busy gateway.
  */
 export function createFactsOf(): (record: EndRow, day: string) => CallFacts {
   const plain = new Map<string, CallFacts>();

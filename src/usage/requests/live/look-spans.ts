@@ -6,7 +6,7 @@ export interface LookSpan {
 
 export interface LookTimes {
   readonly now: number;
-  /** Instant of the look before; undefined where what came about since another one may be missing. */
+  /** Instant of the look before; undefined where changes since another one may be missing. */
   readonly lookedAt: number | undefined;
   /** Age in milliseconds at which an id may be new to all. */
   readonly deepMs: number;

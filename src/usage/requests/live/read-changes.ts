@@ -36,7 +36,7 @@ export async function readNewest(
 }
 
 /**
- * Requests that changed behind a cursor, oldest first; undefined where they are too many. Rejects with
+ * Requests that changed after a cursor, oldest first; undefined where they are too many. Rejects with
  * `StoreError`.
  */
 export async function readSince(

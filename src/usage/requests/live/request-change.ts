@@ -3,12 +3,12 @@ import { toFinalRecord, toPendingRecord } from '../request-record.ts';
 import type { RequestRecord } from '../request-record.ts';
 import type { EndRow, StartRow } from '../request-row.ts';
 
-/** State of a request as streams tell it; `end` is undefined while the call is in flight. */
+/** State of a request as streams send it; `end` is undefined while the call is in flight. */
 export class RequestChange {
   readonly id: string;
   readonly start: StartRow;
   readonly end: EndRow | undefined;
-  /** Texts by view: many streams tell the same row. */
+  /** Texts by view: many streams send the same row. */
   readonly #texts = new Map<RequestView, string>();
 
   constructor(id: string, start: StartRow, end?: EndRow) {
@@ -22,7 +22,7 @@ export class RequestChange {
     return idTime(this.id) ?? this.start[0];
   }
 
-  /** Milliseconds since epoch; endless for a call in flight, and for one whose end nobody saw. */
+  /** Milliseconds since epoch; endless for a call in flight, and for one whose end is unknown. */
   get endedAt(): number {
     const ms = this.end?.[12];
     return typeof ms === 'number' ? this.start[0] + ms : Infinity;

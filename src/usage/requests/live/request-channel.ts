@@ -29,7 +29,7 @@ export interface ChannelOptions {
 
 /** Rows in one frame. */
 export const MAX_ROWS = 5_000;
-/** Milliseconds of silence, after which the cursor alone is told: the next catch-up is short then. */
+/** Milliseconds of silence, after which only the cursor is sent: the next catch-up is short then. */
 const IDLE_MS = 10_000;
 
 /** True where a filter lets a request through, whatever has become of it so far. */
@@ -53,7 +53,7 @@ export class RequestChannel {
     this.#options = options;
   }
 
-  /** Resolves when every later change is told. Rejects with `StoreError`. */
+  /** Resolves when every later change is sent. Rejects with `StoreError`. */
   async join(subscriber: Subscriber): Promise<void> {
     this.#subscribers.add(subscriber);
     try {
@@ -85,7 +85,7 @@ export class RequestChannel {
     this.#told = [...this.#told, ...marks].filter(({ until }) => until >= now);
   }
 
-  /** Cursor of this instant for who was told everything. */
+  /** Cursor of this instant for a stream that has everything. */
   cursor(at: number): string {
     return writeCursor({ at, open: this.#open, told: this.#told });
   }
@@ -111,7 +111,7 @@ export class RequestChannel {
     const { id, end } = change;
     if (!end) this.#open.add(id);
     const wasOpen = end !== undefined && this.#open.delete(id);
-    // A row that was shown as pending is told of once more.
+    // A row that was shown as pending is sent once more.
     return matches(change, filter) || (filter.status === 'pending' && wasOpen);
   }
 
@@ -131,7 +131,7 @@ export class RequestChannel {
   }
 }
 
-/** Bytes of an event; without rows the cursor alone, which clients keep without an event. */
+/** Bytes of an event; without rows only the cursor, which clients keep without an event. */
 export function toFrame(
   changes: readonly RequestChange[],
   cursor: string,

@@ -20,7 +20,7 @@ export interface RequestFeedDeps {
   /** Milliseconds within which a request body must arrive: so old may an id be that is new to all. */
   readonly requestTimeoutMs: number;
   /**
-   * Mark that stays the same while only this process changes requests, and signals tell of all that it does;
+   * Mark that stays the same while only this process changes requests, and all its changes are signalled;
    * undefined while others may. A mark that was given up never comes back.
    */
   alone(): string | undefined;
@@ -51,9 +51,9 @@ const SPAN_ROWS = 250;
 const MAX_ASKED = 200;
 
 /**
- * Changes of all requests on a store while somebody listens: those of this process as they happen,
- * those of others, where there are any, by a look at the store each second. Nothing is done, or kept,
- * without a listener.
+ * Changes of all requests on a store while there is a listener: those of this process as they happen, those of
+ * others, where there are any, by a look at the store each second. Nothing is done, or kept, without a
+ * listener.
  */
 export class RequestFeed {
   readonly #deps: RequestFeedDeps;
@@ -73,17 +73,17 @@ export class RequestFeed {
   /** Answer of {@link RequestFeedDeps.alone} at that look. */
   #alone: string | undefined;
   #openedAt = 0;
-  /** Instant (ms since epoch) from before which an id that is not known has ended before anybody listened. */
+  /** Instant (ms since epoch) from before which an unknown id has ended before the first listener. */
   #since = -Infinity;
   #opening: Promise<void> | undefined;
-  /** Changes whenever the last listener leaves: what was under way then is for nobody. */
+  /** Changes whenever the last listener leaves: looks under way then are discarded. */
   #run: object | undefined;
 
   constructor(deps: RequestFeedDeps) {
     this.#deps = deps;
   }
 
-  /** Resolves when every later change is told. Rejects with `StoreError`. */
+  /** Resolves when every later change is reported. Rejects with `StoreError`. */
   async listen(listener: FeedListener): Promise<() => void> {
     this.#listeners.add(listener);
     const leave = (): void => {
@@ -120,7 +120,7 @@ export class RequestFeed {
       },
     };
     this.#alone = this.#deps.alone();
-    // Nobody else has begun anything so far, and what ends from now on is signalled.
+    // No other process has begun a call so far, and later ends are signalled.
     this.#since = this.#alone === undefined ? -Infinity : this.#openedAt + 1;
     await this.#deps.fold();
     await this.#follow(run);
@@ -174,7 +174,7 @@ export class RequestFeed {
     }, LOOK_MS);
   }
 
-  /** Finds what no signal tells, which is nothing while nobody else is on the store. */
+  /** Finds changes without a signal; there are none while no other process is on the store. */
   async #follow(run: object): Promise<void> {
     const alone = this.#deps.alone();
     const isAlone = alone !== undefined && alone === this.#alone;
@@ -182,7 +182,7 @@ export class RequestFeed {
     if (this.#run === run) this.#alone = alone;
   }
 
-  /** Asks for those that were in flight before anybody listened, and forgets what no look may meet. */
+  /** Reads those that were in flight before the first listener, and drops those that no look can meet. */
   async #tidy(run: object): Promise<void> {
     this.#lookedAt = undefined;
     const looks = this.#looks++;
@@ -225,7 +225,7 @@ export class RequestFeed {
     }
   }
 
-  /** Those that ended first come first, so that only what goes is walked over. */
+  /** Those that ended first come first, so that only removed ones are walked over. */
   #forget(now: number, starts: ReadonlyMap<string, StartRow>): void {
     const before = now - 2 * this.#deepMs;
     for (const id of this.#ended) {
@@ -249,7 +249,7 @@ export class RequestFeed {
       if (this.#own.has(id) || this.#ended.has(id)) continue;
       this.#open.delete(id);
       if (!end) {
-        // The next ones come first the next time; what is nowhere is gone.
+        // The next ones come first the next time; one without a row is gone.
         if (starts.has(id)) this.#open.set(id, start);
         continue;
       }

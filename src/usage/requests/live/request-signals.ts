@@ -14,8 +14,8 @@ export interface RequestListener {
 }
 
 /**
- * Place where the data plane tells of its requests. Nobody listens most of the time; then a request
- * costs no more than the look for a listener.
+ * Signals of the data plane about its requests. Mostly without a listener; then a request only costs the look
+ * for one.
  */
 export interface RequestSignals {
   listener: RequestListener | undefined;

@@ -10,7 +10,7 @@ import { marksBehind, marksOf, readCursor } from './stream-cursor.ts';
 
 /** Way to one client. */
 export interface StreamSink {
-  /** False: the client has no room; `onRoom` tells when it has. */
+  /** False: the client has no room; `onRoom` is called when it has. */
   write(bytes: Buffer): boolean;
   onRoom(listener: () => void): void;
   readonly signal: AbortSignal;
@@ -38,8 +38,8 @@ const OVERLAP_MS = 30_000;
 type First = readonly [changes: readonly RequestChange[], cursor: string];
 
 /**
- * Follows a channel for one client: the newest rows or what it missed, then each change once. Resolves
- * when the client is gone. Rejects with `StoreError`.
+ * Follows a channel for one client: the newest rows or the missed changes, then each change once. Resolves when
+ * the client is gone. Rejects with `StoreError`.
  */
 export async function followRequests(options: RequestStreamOptions): Promise<void> {
   const { channel, sink } = options;
@@ -67,7 +67,7 @@ class RequestStream implements Subscriber {
   /** False while frames must wait: rows are read, or the client has no room. */
   #isReady = false;
   #cursor: string | undefined;
-  /** Rows that were told out of a reading, for a while; true for those that have ended. */
+  /** Rows that were sent from a reading, for a while; true for those that have ended. */
   #read: ReadonlyMap<string, boolean> = new Map();
   #readAt = 0;
 
@@ -86,7 +86,7 @@ class RequestStream implements Subscriber {
     if (this.#isReady) this.#flush();
   }
 
-  /** Tells the first rows, or what the client missed. */
+  /** Sends the first rows, or the missed changes. */
   async begin(): Promise<void> {
     this.#isReady = false;
     const isNew = this.#cursor === undefined;
@@ -123,7 +123,7 @@ class RequestStream implements Subscriber {
     }
   }
 
-  /** Bytes of a frame; rows that a reading has told as they are stay out. */
+  /** Bytes of a frame; rows that a reading has sent in the same state are left out. */
   #bytesOf({ changes, cursor, bytes }: ChannelFrame): Buffer {
     const { clock, view } = this.#options;
     if (this.#read.size > 0 && clock.now() - this.#readAt > OVERLAP_MS) this.#read = new Map();

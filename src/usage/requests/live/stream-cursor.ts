@@ -2,8 +2,8 @@ import { idTime } from '../../../core/ids.ts';
 import type { RequestChange } from './request-change.ts';
 
 /**
- * Place in a stream of requests: all that changed before `since` was told, of what changed later the
- * requests of `told`. It holds no state of a process, so that it outlives one.
+ * Position in a stream of requests: all changes before `since` were sent, of the later ones those of `told`. It
+ * holds no state of a process, so that it outlives one.
  */
 export interface StreamCursor {
   /** Milliseconds since epoch. */
@@ -12,13 +12,13 @@ export interface StreamCursor {
   readonly low: number;
   /** Ids of the oldest requests that were in flight. */
   readonly open: readonly string[];
-  /** Ends of the ids that were told as ended at or after `since`. */
+  /** Ends of the ids that were sent as ended at or after `since`. */
   readonly told: ReadonlySet<string>;
 }
 
 /**
- * Milliseconds by which the end of a request may be known late: clocks of machines differ, and what
- * others did is looked for once a second.
+ * Milliseconds by which the end of a request may be known late: clocks of machines differ, and changes by
+ * others are read once a second.
  */
 export const LATE_MS = 2_000;
 /** Ids in one cursor: browsers send it back as a header, whose size servers bound. */
@@ -30,15 +30,15 @@ const CURSOR = /^v1\.(\d{1,15})\.(\d{1,15})\.((?:req_\w{26},?)*)\.((?:\w{8})*)$/
 export const tailOf = (id: string): string => id.slice(-TAIL);
 
 export interface CursorFacts {
-  /** Milliseconds since epoch up to which everything was told. */
+  /** Milliseconds since epoch up to which everything was sent. */
   readonly at: number;
   /** Ids of requests in flight. */
   readonly open: Iterable<string>;
-  /** Marks of what was told, the newest last. */
+  /** Marks of the sent rows, the newest last. */
   readonly told: readonly ToldMark[];
 }
 
-/** Request that was told as ended, for as long as cursors have to name it. */
+/** Request that was sent as ended, for as long as cursors have to name it. */
 export interface ToldMark {
   readonly tail: string;
   /** Milliseconds since epoch. */
@@ -76,7 +76,7 @@ function lateTails(told: readonly ToldMark[], at: number): string[] {
   return [...late];
 }
 
-/** Undefined for what is no cursor. */
+/** Undefined unless it is a cursor. */
 export function readCursor(text: string): StreamCursor | undefined {
   const [, since, low, open = '', told = ''] = CURSOR.exec(text) ?? [];
   if (since === undefined || low === undefined) return undefined;
