@@ -16,12 +16,12 @@ export const SCOPES = [
 
 export type ScopeName = (typeof SCOPES)[number];
 
-/** Roles that a key can have beside its scopes. */
+/** Roles that a key can have in addition to its scopes. */
 export const ROLES = ['admin', 'operator', 'billing', 'viewer'] as const;
 
 export type Role = (typeof ROLES)[number];
 
-/** Kinds of calls that roles tell apart, with what belongs to each, as docs/teams.md shows them. */
+/** Kinds of calls that roles tell apart, with their calls, as docs/teams.md shows them. */
 export const USES = {
   self: 'who the key is; signing in to the console',
   costs: 'reading usage, spending, balance, limits and budgets',
@@ -44,7 +44,7 @@ const ALLOWED: Readonly<Record<Role, ReadonlySet<Use>>> = {
   viewer: new Set<Use>(['self', 'costs', 'read']),
 };
 
-/** True where a role allows a use. A key without a role is bounded by its scopes alone. */
+/** True where a role allows a use. A key without a role is bounded only by its scopes. */
 export function allows(role: Role | null | undefined, use: Use): boolean {
   return role === null || role === undefined || ALLOWED[role].has(use);
 }

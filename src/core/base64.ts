@@ -1,8 +1,8 @@
 const OTHER = /[^A-Za-z0-9+/]/;
 
 /**
- * True for base64 with its padding (RFC 4648, section 4), of any length: a pattern for the whole text runs out of
- * stack behind some megabytes. Empty text is none.
+ * True for base64 with its padding (RFC 4648, section 4), of any length: a pattern for the whole text runs out
+ * of stack after some megabytes. Empty text is none.
  */
 export function isBase64(text: string): boolean {
   if (text === '' || text.length % 4 !== 0) return false;

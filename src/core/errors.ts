@@ -74,9 +74,9 @@ export interface GatewayErrorOptions {
   param?: string;
   /** A finer name for resource errors (`deployment_trigger_in_progress`). */
   type?: string;
-  /** The provider's own code of what it refused (`context_length_exceeded`). */
+  /** The provider's own code of its refusal (`context_length_exceeded`). */
   providerCode?: string;
-  /** False tells official clients not to repeat the call (`x-should-retry: false`). */
+  /** False: official clients do not repeat the call (`x-should-retry: false`). */
   retry?: boolean;
   headers?: Record<string, string>;
   cause?: unknown;

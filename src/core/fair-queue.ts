@@ -4,7 +4,7 @@ export interface FairQueueOptions {
   maxWaiting?: number;
 }
 
-/** An item that waits for a place. */
+/** An item that waits for a slot. */
 export interface Waiter<T> {
   readonly holder: string;
   readonly item: T;
@@ -14,7 +14,7 @@ interface Holder<T> {
   held: number;
   /** Waiters in order of arrival. */
   readonly waiting: Set<Waiter<T>>;
-  /** Number of the event since which it waits: its first arrival, or the last place that it got. */
+  /** Number of the event since which it waits: its first arrival, or the last slot that it got. */
   since: number;
 }
 
@@ -24,13 +24,13 @@ export function shareOf(total: number): number {
 }
 
 /**
- * Places that several holders share. A free place goes to the holder that has fewest of them; among
- * equals to the one that has waited longest since it came or last got one. One holder never takes the
- * last eighth, of the places as of the room to wait, also while it is the only one: whoever comes next
- * finds a place although nothing ends. Nothing that has a place loses it.
+ * Slots that several holders share. A free slot goes to the holder that has fewest of them; among equals to the
+ * one that has waited longest since it came or last got one. One holder never takes the last eighth, of the
+ * slots as of the room to wait, also while it is the only one: the next holder finds a slot although nothing
+ * ends. No item loses its slot.
  */
 export class FairQueue<T> {
-  /** May change at any time; what has a place keeps it. */
+  /** May change at any time; items keep their slots. */
   places: number;
   readonly #maxWaiting: number;
   readonly #holders = new Map<string, Holder<T>>();
@@ -51,19 +51,19 @@ export class FairQueue<T> {
     return this.#waiting;
   }
 
-  /** Places that one holder has. */
+  /** Slots that one holder has. */
   heldBy(holder: string): number {
     return this.#holders.get(holder)?.held ?? 0;
   }
 
-  /** Takes a place if there is one for this holder. */
+  /** Takes a slot if there is one for this holder. */
   enter(holder: string): boolean {
     if (this.#used >= this.places || this.heldBy(holder) >= shareOf(this.places)) return false;
     this.occupy(holder);
     return true;
   }
 
-  /** Takes a place whether there is one or not. */
+  /** Takes a slot whether there is one or not. */
   occupy(name: string): void {
     const holder = this.#holderOf(name);
     holder.held += 1;
@@ -92,7 +92,7 @@ export class FairQueue<T> {
     return true;
   }
 
-  /** Gives a place back; `next` tells who gets it. */
+  /** Releases a slot; `next` returns the item that gets it. */
   release(name: string): void {
     const holder = this.#holders.get(name);
     if (!holder || holder.held === 0) return;
@@ -101,7 +101,7 @@ export class FairQueue<T> {
     this.#forget(name, holder);
   }
 
-  /** The next one that gets a place; undefined when there is none for any that waits. */
+  /** The next item that gets a slot; undefined when there is none for any that waits. */
   next(): Waiter<T> | undefined {
     if (this.#waiting === 0 || this.#used >= this.places) return undefined;
     const holder = this.#neediest();

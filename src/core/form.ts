@@ -72,8 +72,8 @@ export interface FormEdits {
 }
 
 /**
- * The body of a form, with other values for some of its fields and a provider's quirks applied. It is
- * written anew, as browsers write it, so that who reads it finds what the gateway found.
+ * The body of a form, with other values for some of its fields and a provider's quirks applied. It is written
+ * again, as browsers write it, so that every reader finds the same fields as the gateway.
  */
 export function writeForm({ boundary, parts }: Form, edits: FormEdits): SpooledBody {
   const pieces: SpooledBody[] = [];
@@ -89,7 +89,7 @@ export function writeForm({ boundary, parts }: Form, edits: FormEdits): SpooledB
   return joinBodies([...pieces, fromBytes(Buffer.from(`${text}--${boundary}--\r\n`))]);
 }
 
-/** A part goes when its new name is there already; a default gives way to what is there. */
+/** A part goes when its new name is there already; a default gives way to a field that is there. */
 function editParts(parts: readonly FormPart[], { values, quirks = {} }: FormEdits): FormPart[] {
   const { drop = [], default: defaults = {} } = quirks;
   const rename = new Map(Object.entries(quirks.rename ?? {}));

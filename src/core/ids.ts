@@ -15,9 +15,9 @@ export interface IdSource {
 }
 
 /**
- * Ids sort by creation time (millisecond), those of one source in the order in which they were made:
- * what one configuration creates keeps its order. 65 random bits make a clash within one millisecond
- * practically impossible without any coordination between workers.
+ * Ids sort by creation time (millisecond), those of one source in the order in which they were made: objects
+ * that one configuration creates keep its order. 65 random bits make a clash within one millisecond practically
+ * impossible without any coordination between workers.
  */
 export function createIdSource(
   clock: Clock,
@@ -59,7 +59,7 @@ export function idTime(id: string): number | undefined {
 
 const CODES = Array.from(ALPHABET, (digit) => digit.charCodeAt(0));
 
-/** Character code of the digit that stands for the lowest bits. */
+/** Character code of the digit of the lowest bits. */
 const codeOf = (value: number): number => CODES[value & (CODES.length - 1)] ?? 0;
 
 function encode(value: number, length: number): string {

@@ -12,7 +12,7 @@ export type PlainVerb =
   | 'revoke'
   | 'delete';
 
-/** Facts of a kind that need none of its fields, for what must load without them. */
+/** Facts of a kind that need none of its fields, for modules that must load without them. */
 export interface KindFacts {
   /** Word for one of them in declarations and references: `service` in `service/helper`. */
   readonly name: string;

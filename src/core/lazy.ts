@@ -1,16 +1,13 @@
 import { reasonOf } from './errors.ts';
 /** A part of the program that is loaded at its first use, once for all who ask. */
 export interface Lazy<T> {
-  /**
-   * Loads it, or gives what is loaded. Rejects with `Error`, which names the part; whoever asks next
-   * tries again.
-   */
+  /** Loads it once. Rejects with `Error`, which names the part; the next call tries again. */
   (): Promise<T>;
-  /** Result of a load that has begun; undefined when nobody asked so far, or when it failed. */
+  /** Result of a load that has begun; undefined before the first call, or when it failed. */
   begun(): Promise<T | undefined>;
 }
 
-/** Defers `load` until the first call; `name` stands in the error of one that fails. */
+/** Defers `load` until the first call; the error of one that fails has `name`. */
 export function lazy<T>(name: string, load: () => Promise<T>): Lazy<T> {
   let loading: Promise<T> | undefined;
   const start = async (): Promise<T> => {
@@ -27,7 +24,7 @@ export function lazy<T>(name: string, load: () => Promise<T>): Lazy<T> {
   });
 }
 
-/** Defers `make` until the first call; everybody gets the same. */
+/** Defers `make` until the first call; every call returns the same. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;

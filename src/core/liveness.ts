@@ -1,11 +1,11 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** A process, told from every other one that there is or was. */
+/** A process, distinct from every other one that there is or was. */
 export interface ProcessPlace {
   /** The machine since its start, and the space in which `pid` counts. */
   readonly host: string;
   readonly pid: number;
-  /** Start in ticks of the host; a pid alone may be given to another process. */
+  /** Start in ticks of the host; a pid may be given to another process. */
   readonly started: string;
 }
 
@@ -13,7 +13,7 @@ export interface ProcessPlace {
 export interface Liveness {
   /** This process. */
   readonly own: ProcessPlace;
-  /** True only for a process that is no more; false, too, for what cannot be seen from here. */
+  /** True only for a process that has ended; false, too, for one that cannot be seen from here. */
   isGone(place: ProcessPlace): boolean;
 }
 

@@ -11,7 +11,7 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** Writes what is still gathered. */
+  /** Writes the buffered lines. */
   flush(): void;
 }
 

@@ -7,7 +7,7 @@ const DECIMAL = /^(\d{1,7})(?:\.(\d+))?$/;
 /**
  * Exact nano-dollars (1e-9 USD) of an amount.
  *
- * @throws RangeError for what is not a decimal of at least 0, below 10 million, with at most 9 places
+ * @throws RangeError unless it is a decimal of at least 0, below 10 million, with at most 9 decimal places
  */
 export function toNanos(amount: Dollars): number {
   const match = DECIMAL.exec(toPlainDecimal(amount));
@@ -18,7 +18,7 @@ export function toNanos(amount: Dollars): number {
   return Number(match[1]) * NANOS + Number(places.padEnd(9, '0'));
 }
 
-/** Nano-dollars as an exact decimal string with at least two places: `450000000` → `0.45`. */
+/** Nano-dollars as an exact decimal string with at least two decimal places: `450000000` → `0.45`. */
 export function fromNanos(nanos: number): string {
   const whole = Math.trunc(Math.abs(nanos) / NANOS);
   const places = String(Math.abs(nanos) % NANOS)

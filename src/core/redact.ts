@@ -97,7 +97,7 @@ export function toPublicMessage(
   const stack = result.search(STACK_START);
   if (stack >= 0) result = result.slice(0, stack);
   for (const [pattern, replacement] of PATTERNS) result = result.replace(pattern, replacement);
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  // eslint-disable-next-line no-control-regex -- control characters are the target
   result = result.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim();
   return result.length <= maxChars
     ? result

@@ -11,9 +11,9 @@ const FORMAT = 'v1';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Seals secrets at rest with AES-256-GCM; what is sealed for one place does not open in another. */
+/** Seals secrets at rest with AES-256-GCM; a secret sealed for one field does not open in another. */
 export interface Sealer {
-  /** `place` names where the secret belongs, for example `provider/prov_1/api_key`. */
+  /** `place` names the field of the secret, for example `provider/prov_1/api_key`. */
   seal(secret: string, place: string): string;
   /** Throws SealError when no key opens it or it belongs elsewhere. */
   open(sealed: string, place: string): string;
@@ -83,7 +83,7 @@ function decrypt(key: Buffer, bytes: Buffer, place: string): string {
   }
 }
 
-/** Turns API keys into what may be stored of them. */
+/** Turns API keys into the digest that may be stored. */
 export interface KeyHasher {
   /** HMAC-SHA-256 under a key derived from the newest master key, then the older ones. */
   hashes(apiKey: string): readonly string[];
@@ -98,14 +98,14 @@ export function createKeyHasher(masterKeys: readonly Uint8Array[]): KeyHasher {
   };
 }
 
-/** Signs what is handed out and comes back, as links do; nobody without a master key can make one. */
+/** Signs values that are handed out and come back, as links do; only a holder of the master key can make one. */
 export interface Signer {
   sign(text: string): string;
   /** Takes what any of the master keys signed. */
   verify(text: string, signature: string): boolean;
 }
 
-/** @param purpose what is signed for one purpose is worth nothing for another */
+/** @param purpose a signature for one purpose is invalid for another */
 export function createSigner(masterKeys: readonly Uint8Array[], purpose: string): Signer {
   const keys = masterKeys.map((master) => subKey(master, `sign ${purpose}`));
   const [current] = keys;

@@ -9,7 +9,7 @@ export function toShellWord(text: string): string {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Arguments of a command, none of which it takes for a flag; flags stand in front of them. */
+/** Arguments of a command, none of which it takes for a flag; flags come before them. */
 export function toShellArguments(...texts: readonly string[]): string {
   const words = texts.map(toShellWord).join(' ');
   return texts.some((text) => text.startsWith('-')) ? `-- ${words}` : words;

@@ -1,4 +1,4 @@
-/** Values by name, as they stood at one moment. */
+/** Values by name, as they were at one moment. */
 export interface ByName<T> {
   readonly size: number;
   get(name: string): T | undefined;

@@ -16,7 +16,7 @@ export interface Usage {
   raw?: unknown;
 }
 
-/** Sum of both; what either provider told of it as parsed is left out. */
+/** Sum of both, without `raw`. */
 export function addUsage(one: Usage, other: Usage): Usage {
   return {
     input: one.input + other.input,

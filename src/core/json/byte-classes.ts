@@ -21,10 +21,10 @@ function classOf(has: (byte: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (has(byte) ? 1 : 0));
 }
 
-/** 1 for a byte that stands for itself in a string: no control, quote or backslash. */
+/** 1 for a byte that means itself in a string: no control, quote or backslash. */
 export const IN_STRING = classOf((byte) => byte >= 32 && byte !== 34 && byte !== 92);
 
-/** The same, of ASCII alone. */
+/** The same, only of ASCII. */
 export const NAME_BYTE = classOf((byte) => IN_STRING[byte] === 1 && byte < 127);
 
 /** 1 for what a number begins with. */
@@ -32,7 +32,7 @@ export const NUMBER_START = classOf((byte) => byte === 45 || (byte >= 48 && byte
 
 export const HEX_DIGIT = classOf((byte) => /[0-9a-f]/i.test(String.fromCharCode(byte)));
 
-/** Bytes of an escape by the byte behind its backslash; 0 for what escapes nothing. */
+/** Bytes of an escape by the byte after its backslash; 0 for a byte that escapes nothing. */
 export const ESCAPE_LENGTHS = Uint8Array.from({ length: 256 }, (_, byte) => {
   const char = String.fromCharCode(byte);
   if (char === 'u') return 6;
@@ -52,7 +52,7 @@ function firstWord({ byteOffset }: Buffer): number {
 }
 
 /**
- * True when a byte below 32 stands in a range.
+ * True when a range has a byte below 32.
  *
  * @param words of the same bytes, as {@link wordsOf} gives them: four bytes are judged at once
  */

@@ -75,7 +75,7 @@ function skipValue(body: Buffer, start: number): number {
   return at;
 }
 
-/** A scalar goes on until something ends it; a string or an array has ended by itself. */
+/** A scalar continues until something ends it; a string or an array has ended by itself. */
 function isScalar(body: Buffer, start: number, at: number): boolean {
   const first = body[start] as number;
   if (first === QUOTE || isOpen(first)) return false;

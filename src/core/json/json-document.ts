@@ -28,7 +28,7 @@ export interface DocumentOptions {
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
-/** Kind by the first byte; what is left is a number. */
+/** Kind by the first byte; any other is a number. */
 const KINDS: Readonly<Record<number, JsonKind>> = {
   [0x7b]: 'object',
   [0x5b]: 'array',
@@ -48,8 +48,8 @@ const SLICE_BYTES = 256 * 1024;
 const STEP_BYTES = 64 * 1024;
 
 /**
- * One JSON object as its bytes and the places of its members: strictly valid, within its bounds. Its
- * value is made when something asks for it, and can be dropped again.
+ * One JSON object as its bytes and the offsets of its members: strictly valid, within its bounds. Its value is
+ * made when something asks for it, and can be dropped again.
  */
 export class JsonDocument {
   #body: Buffer;
@@ -89,7 +89,7 @@ export class JsonDocument {
     return this.#value;
   }
 
-  /** The value of one member alone; undefined for one that is not there. Of a repeated key the last counts. */
+  /** The value of only one member; undefined for one that is not there. Of a repeated key the last counts. */
   get(key: string): unknown {
     if (this.#value) return Object.hasOwn(this.#value, key) ? this.#value[key] : undefined;
     const member = this.find(key);
@@ -116,12 +116,12 @@ export class JsonDocument {
     return this.#scanner.maySee(mark);
   }
 
-  /** Lets go of the parsed value; it is made again when asked for. */
+  /** Releases the parsed value; it is made again when asked for. */
   release(): void {
     this.#value = undefined;
   }
 
-  /** Lets go of the bytes too, for good: whoever still holds the document holds an empty object. */
+  /** Releases the bytes too, for good: the document is an empty object from then on. */
   discard(): void {
     this.#body = EMPTY;
     this.#scanner = EMPTY_SCAN;
@@ -164,8 +164,8 @@ export function scanJson(
 }
 
 /**
- * Scans like {@link scanJson}, but a long document in slices between which others get their turn;
- * a short one is there at once.
+ * Scans like {@link scanJson}, but a long document in slices between which other work runs; a short one is
+ * there at once.
  */
 export function scanInSlices(
   body: Buffer,
@@ -186,8 +186,8 @@ export async function readInSlices(
 }
 
 /**
- * Any JSON value, scanned in slices before it is made in steps. Throws `invalid_json`, and `invalid_request` for
- * what is over a bound.
+ * Any JSON value, scanned in slices before it is made in steps. Throws `invalid_json`, and `invalid_request`
+ * for a value over a bound.
  */
 export async function parseInSlices(body: Buffer, options: DocumentOptions): Promise<unknown> {
   const scanner = createScanner(body, options);
@@ -197,7 +197,7 @@ export async function parseInSlices(body: Buffer, options: DocumentOptions): Pro
   return inTurns(parseSteps(body));
 }
 
-/** Scans the rest in steps between which others get their turn. */
+/** Scans the rest in steps between which other work runs. */
 export async function finishScan(scanner: JsonScanner): Promise<void> {
   await inTurns(scanSteps(scanner));
 }

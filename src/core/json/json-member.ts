@@ -1,4 +1,4 @@
-/** Name and place of one member of an object in its bytes; ends are exclusive, `keyStart` is the quote. */
+/** Name and offsets of one member of an object in its bytes; ends are exclusive, `keyStart` is the quote. */
 export interface JsonMember {
   readonly key: string;
   readonly keyStart: number;

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { skipBlank, skipNested, skipString } from './scan.ts';
 
-/** Place of a value in a document, and its name where it is a member; ends are exclusive. */
+/** Offsets of a value in a document, and its name where it is a member; ends are exclusive. */
 export interface JsonPlace {
   readonly start: number;
   readonly end: number;
@@ -15,8 +15,8 @@ const COMMA = 44;
 const QUOTE = 34;
 
 /**
- * The place of the value at `path`, as `JSON.parse` understands the document: of a name that is given
- * more than once the last counts.
+ * The offsets of the value at `path`, as `JSON.parse` understands the document: of a name that is given more
+ * than once the last counts.
  *
  * @param text a document that was parsed before, in latin1, so that offsets are those of its bytes
  */

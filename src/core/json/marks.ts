@@ -18,7 +18,7 @@ export class Marks {
     for (const text of texts) this.#first[text.charCodeAt(0)] = 1;
   }
 
-  /** The bit that stands for a mark; 0 for what is none. */
+  /** The bit of a mark; 0 for any other text. */
   bitOf(mark: string): number {
     const index = this.#texts.indexOf(mark);
     return index < 0 ? 0 : 1 << index;
@@ -37,7 +37,7 @@ export class Marks {
 
 export const NO_MARKS = new Marks([]);
 
-/** A Unicode escape may stand for any character, so what has one may begin with everything. */
+/** A Unicode escape may mean any character, so a text with one may begin with everything. */
 function mayBegin(bytes: Buffer, at: number, mark: string): boolean {
   for (let index = 0; index < mark.length; index++) {
     const byte = bytes[at + index];

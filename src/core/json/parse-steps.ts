@@ -39,7 +39,7 @@ interface Opening {
 
 /**
  * Parses like `JSON.parse`, in steps of some hundred microseconds. The bytes are parsed in chunks that end at a
- * comma, however deep that stands.
+ * comma at any depth.
  *
  * @param body a document that was scanned before; of others no fault is sure to be noticed
  */
@@ -81,12 +81,12 @@ class ChunkParser {
   readonly #frames: Frame[] = [];
   /** Containers inside these that have begun since {@link #from}. */
   #open: Opening[] = [];
-  /** Begin of what is not parsed yet, in the innermost frame. */
+  /** Begin of the rest that is not parsed yet, in the innermost frame. */
   #from: number;
   /** Begin of the innermost element or member. */
   #memberAt: number;
   #at: number;
-  /** The text at which the walk stands, as far as it was looked at. */
+  /** The text at the current offset, as far as it was read. */
   #textStart = -1;
   /** Containers that are open inside a value that is kept as its text; 0: none is. */
   #rawDepth = 0;
@@ -225,7 +225,7 @@ class ChunkParser {
     return decode(body, start, end + 1);
   }
 
-  /** Makes all that stands before a member, so that its container becomes the innermost frame. */
+  /** Makes everything before a member, so that its container becomes the innermost frame. */
   #cut(memberAt: number): void {
     const end = this.#body[memberAt - 1] === COMMA ? memberAt - 1 : memberAt;
     let made = this.#take(Math.max(end, this.#from));
@@ -258,7 +258,7 @@ class ChunkParser {
     return made;
   }
 
-  /** Adds the value of the member at which the innermost frame stands, whose bytes end at `end`. */
+  /** Adds the value of the current member of the innermost frame, whose bytes end at `end`. */
   #set(value: unknown, end: number): void {
     const frame = this.#frames.at(-1) as Frame;
     if (Array.isArray(frame)) frame.push(value);
@@ -267,7 +267,7 @@ class ChunkParser {
   }
 }
 
-/** White space, or the comma behind a value that was made by itself. */
+/** White space, or the comma after a value that was made by itself. */
 function isBetween(byte: number): boolean {
   return byte <= 32 || byte === COMMA;
 }

@@ -7,7 +7,7 @@ const STEP = /\.([A-Za-z_][\w-]*)|\[(?:'([^'\\]+)'|"([^"\\]+)"|(0|[1-9]\d{0,8}))
 /** Steps of one path. */
 const MAX_STEPS = 32;
 
-/** Reads `$.usage.total_tokens` or `$.data[0]['size']`; undefined for what is no such path. */
+/** Reads `$.usage.total_tokens` or `$.data[0]['size']`; undefined for any other text. */
 export function parseJsonPath(text: string): JsonPath | undefined {
   if (!text.startsWith('$')) return undefined;
   const steps: (string | number)[] = [];

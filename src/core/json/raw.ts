@@ -11,7 +11,7 @@ export class RawJson {
 
 /**
  * Parses like JSON.parse, but the objects and arrays that are values of members named in `keep` come as
- * {@link RawJson}. Throws SyntaxError for what is not JSON.
+ * {@link RawJson}. Throws SyntaxError unless the text is JSON.
  */
 export function parseKeepingRaw(text: string, keep: readonly string[]): unknown {
   const tails = keep.map((name) => JSON.stringify(name));

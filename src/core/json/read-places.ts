@@ -1,7 +1,10 @@
 import type { Buffer } from 'node:buffer';
 import { MINUS, NAME_BYTE, NINE, QUOTE, ZERO } from './byte-classes.ts';
 
-/** Names that nearly every request or answer has: they are told by their bytes, without a string of their own. */
+/**
+ * Names that nearly every request or answer has: they are recognized by their bytes, without a string of their
+ * own.
+ */
 const COMMON_NAMES = [
   'model',
   'messages',
@@ -87,7 +90,7 @@ function isSame(bytes: Buffer, from: number, name: string): boolean {
   return true;
 }
 
-/** The value that stands between two places of a document that was scanned. */
+/** The value between two offsets of a document that was scanned. */
 export function readValue(bytes: Buffer, start: number, end: number): unknown {
   const first = bytes[start] as number;
   if (first === QUOTE) {
@@ -111,7 +114,7 @@ function isPlain(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/** -1 for what is more than digits. */
+/** -1 for anything but digits. */
 function readDigits(bytes: Buffer, start: number, end: number): number {
   let number = 0;
   for (let at = start; at < end; at++) {

@@ -3,9 +3,9 @@ import type { JsonMember } from './json-member.ts';
 import { JsonScanner } from './scanner.ts';
 
 /**
- * The members of the JSON object that a text holds, at places of its UTF-8 bytes; undefined for any
- * other text. Of use where very many texts are no JSON: each that `JSON.parse` refuses costs as much
- * as ten that it takes.
+ * The members of the JSON object that a text holds, at offsets of its UTF-8 bytes; undefined for any other
+ * text. Of use where very many texts are no JSON: each that `JSON.parse` refuses costs as much as ten that it
+ * takes.
  */
 export function membersOfText(text: string): readonly JsonMember[] | undefined {
   if (!/^[ \t\r\n]*\{/.test(text)) return undefined;

@@ -14,8 +14,8 @@ const CLOSE_BRACE = 125;
 const BRACKET_BIT = 32;
 
 /**
- * The top-level members of one JSON object, given as latin1. What is no JSON is not always noticed: it
- * is for who has parsed or scanned the text. Throws `invalid_json` and `invalid_request`.
+ * The top-level members of one JSON object, given as latin1. Invalid JSON is not always noticed: the text must
+ * have been parsed or scanned before. Throws `invalid_json` and `invalid_request`.
  */
 export function findMembers(text: string): JsonMember[] {
   const members: JsonMember[] = [];
@@ -47,7 +47,7 @@ function decodeKey(quoted: string): string {
   return key;
 }
 
-/** The offset of the first character at or behind `from` that is not JSON whitespace. */
+/** The offset of the first character at or after `from` that is not JSON whitespace. */
 export function skipBlank(text: string, from: number): number {
   let at = from;
   for (;;) {
@@ -72,8 +72,8 @@ function endsScalar(code: number): boolean {
 }
 
 /**
- * The offset behind the string whose opening quote is at `open`. Jumps from quote to quote and
- * looks back for backslashes, so long texts cost next to nothing.
+ * The offset after the string whose opening quote is at `open`. Jumps from quote to quote and looks back for
+ * backslashes, so long texts cost next to nothing.
  */
 export function skipString(text: string, open: number): number {
   let at = open + 1;
@@ -88,8 +88,8 @@ export function skipString(text: string, open: number): number {
 }
 
 /**
- * The offset behind the object or array that begins at `start`; the text's end for one that does not
- * end. Throws `invalid_request` for one that is nested deeper than `maxDepth`, itself included.
+ * The offset after the object or array that begins at `start`; the text's end for one that does not end. Throws
+ * `invalid_request` for one that is nested deeper than `maxDepth`, itself included.
  */
 export function skipNested(text: string, start: number, maxDepth = Infinity): number {
   let depth = 0;

@@ -49,7 +49,7 @@ export interface ScanOptions {
   readonly depth?: number;
 }
 
-// States: what is expected next.
+// States, by the token expected next.
 const VALUE = 0;
 const VALUE_OR_CLOSE = 1;
 const KEY = 2;
@@ -57,10 +57,10 @@ const KEY_OR_CLOSE = 3;
 const COLON = 4;
 const COMMA_OR_CLOSE = 5;
 const END = 6;
-/** The scan stands inside a string that is a key or a value. */
+/** The scan is inside a string that is a key or a value. */
 const IN_KEY = 7;
 const IN_VALUE = 8;
-/** The scan stands in the digits of a number: whole, fraction, exponent. */
+/** The scan is in the digits of a number: whole, fraction, exponent. */
 const IN_WHOLE = 9;
 const IN_FRACTION = 10;
 const IN_EXPONENT = 11;
@@ -306,7 +306,7 @@ export class JsonScanner {
     return this.#afterDigits(first + 1, stop);
   }
 
-  /** Scans behind a digit. */
+  /** Scans after a digit. */
   #digits(from: number, stop: number): number {
     const bytes = this.#bytes;
     let at = from;
@@ -335,7 +335,7 @@ export class JsonScanner {
     return digit < ZERO || digit > NINE ? this.#refuse() : this.#digits(first + 1, stop);
   }
 
-  /** Scans a string from inside it, at `from`, to behind its closing quote or to about `stop`. */
+  /** Scans a string from inside it, at `from`, past its closing quote or to about `stop`. */
   #text(from: number, stop: number): number {
     const bytes = this.#bytes;
     const { length } = bytes;
@@ -384,7 +384,7 @@ export class JsonScanner {
     return hasControl(this.#bytes, this.#words, { from, to });
   }
 
-  /** Bytes of the escape at `at`; 0 for what is none. */
+  /** Bytes of the escape at `at`; 0 if there is none. */
   #escapeLength(at: number): number {
     const bytes = this.#bytes;
     if (bytes[at] !== BACKSLASH || at + 1 >= bytes.length) return 0;

@@ -8,7 +8,7 @@ export type JsonEdit =
   /** Replaces the value, or appends the member when absent. */
   | { readonly op: 'set'; readonly key: string; readonly json: string }
   | { readonly op: 'remove'; readonly key: string }
-  /** Keeps place and value; the caller sees to it that `to` is not there already. */
+  /** Keeps position and value; the caller sees to it that `to` is not there already. */
   | { readonly op: 'rename'; readonly key: string; readonly to: string };
 
 /** Bytes to replace, and the text that takes their place. */
@@ -61,7 +61,7 @@ export function findPatches(
   return patches;
 }
 
-/** A member goes with the comma in front of it; one that has no kept member in front, with the one behind. */
+/** A member is removed with the comma before it; one without a kept member before it, with the one after it. */
 function removal(
   member: JsonMember,
   neighbour: JsonMember | number | undefined,

@@ -14,7 +14,7 @@ export class TextCheck {
     this.#bytes = bytes;
   }
 
-  /** Checks more, at least `budget` bytes, until there is no more. */
+  /** Checks further bytes, at least `budget`, until the end. */
   step(budget: number): 'more' | 'sound' | 'broken' {
     const bytes = this.#bytes;
     const from = this.#checked;

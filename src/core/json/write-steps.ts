@@ -7,7 +7,7 @@ import { RawJson, stringifyWithRaw } from './raw.ts';
 const BATCH_CHARS = 16 * 1024;
 /** Characters of a text that are written at once. */
 const TEXT_CHARS = 128 * 1024;
-/** Characters that a value takes beside its texts. */
+/** Characters that a value takes in addition to its texts. */
 const VALUE_CHARS = 8;
 
 /** The bytes of `stringifyWithRaw`, written in steps of some hundred microseconds. */
@@ -22,7 +22,7 @@ export function isLong(value: unknown): boolean {
   return leftOf(value, LONG_BYTES) <= 0;
 }
 
-/** Gathers what is written as bytes, piece by piece. */
+/** Collects the written pieces as bytes. */
 class Output {
   readonly #pieces: Buffer[] = [];
   #text = '';
@@ -126,7 +126,7 @@ function isHighSurrogate(code: number): boolean {
   return (code & 0xfc00) === 0xd800;
 }
 
-/** Rest of a budget of characters after a value; not above 0: no more of it was looked at. */
+/** Rest of a budget of characters after a value; not above 0: the rest of the value was not read. */
 function leftOf(value: unknown, budget: number): number {
   let left = budget - VALUE_CHARS;
   if (typeof value === 'string') return left - value.length;

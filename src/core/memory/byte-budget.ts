@@ -70,7 +70,7 @@ export class ByteBudget {
     return { count: this.#waiting.length, bytes };
   }
 
-  /** True: the bytes are held from now on. Nobody who waits is overtaken. */
+  /** True: the bytes are held from now on. No waiting request is overtaken. */
   tryTake(asked: RoomAsked): boolean {
     const isTurn = this.#waiting.length === 0;
     if (!isTurn || this.#used + asked.bytes > this.bytes || !this.#isFair(asked)) return false;
@@ -115,7 +115,7 @@ export class ByteBudget {
     return held === own || held + bytes <= this.bytes * LARGEST_SHARE;
   }
 
-  /** Holders that have their share wait for what they hold themselves, so they keep nobody else waiting. */
+  /** Holders that have their share wait for their own bytes, so they keep no other holder waiting. */
   #admitNext(): void {
     for (;;) {
       const first = this.#pick(

@@ -22,7 +22,7 @@ export class SseBatch {
     this.#parts.push(bytes);
   }
 
-  /** Forgets what was gathered. */
+  /** Drops the collected events. */
   clear(): void {
     this.#parts.length = 0;
     this.#source = undefined;

@@ -8,10 +8,9 @@ export interface SseFramerOptions {
 }
 
 /**
- * Cuts a byte stream into server-sent event frames. LF, CRLF and lone CR end lines, a byte order mark
- * at the start is skipped, and the frames are the same however the input is split, but for blank lines
- * that stand between them. Their bytes together are those that came in. Holds at most one incomplete
- * frame.
+ * Cuts a byte stream into server-sent event frames. LF, CRLF and lone CR end lines, a byte order mark at the
+ * start is skipped, and the frames are the same however the input is split, but for blank lines between them.
+ * Their bytes together are those of the input. Holds at most one incomplete frame.
  */
 export interface SseFramer {
   /** The frames that the chunk completes, in order. Frames keep references into the chunk. */
@@ -41,12 +40,12 @@ class Framer implements SseFramer {
   readonly #maxFrameBytes: number;
   /** First bytes of the stream while they may still become a byte order mark. */
   #head: Buffer | undefined = Buffer.alloc(0);
-  /** The last chunk ended in a CR that an LF in front of the next one would belong to. */
+  /** The last chunk ended in a CR; an LF at the start of the next one would belong to it. */
   #waitsForLf = false;
   /** The frame that the earlier chunks began; empty between frames. */
   #carry = new ByteAccumulator();
   #frames: SseFrame[] = [];
-  /** A line that is not blank has begun, so what comes belongs to a frame. */
+  /** A line that is not blank has begun, so later bytes belong to a frame. */
   #inFrame = false;
   #atLineStart = true;
   #lastBreak: Break = '\n';
@@ -61,7 +60,7 @@ class Framer implements SseFramer {
     if (bytes === undefined || bytes.length === 0) return NO_FRAMES;
     const whole = this.#waitsForLf ? Buffer.concat([CR, bytes]) : bytes;
     const text = whole.toString('latin1');
-    // The CR of a blank line stands alone behind a lone CR, so there is nothing to wait for.
+    // A lone CR came before, so the CR of a blank line has no LF to wait for.
     this.#waitsForLf = text.endsWith('\r') && !text.endsWith('\r\r');
     return this.#split(whole, this.#waitsForLf ? text.slice(0, -1) : text);
   }
@@ -87,7 +86,7 @@ class Framer implements SseFramer {
     return bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes;
   }
 
-  /** Splits line by line; a frame ends behind its blank line. */
+  /** Splits line by line; a frame ends after its blank line. */
   #split(source: Buffer, text: string): readonly SseFrame[] {
     this.#frames = [];
     const isLf = !text.includes('\r');
@@ -113,7 +112,7 @@ class Framer implements SseFramer {
     return this.#frames;
   }
 
-  /** The offset behind the line break at `at`. */
+  /** The offset after the line break at `at`. */
   #endLine(text: string, at: number, isBlank: boolean): number {
     const isCr = text[at] === '\r';
     const isPair = isCr && text[at + 1] === '\n' && !(isBlank && this.#lastBreak === '\r');
@@ -139,7 +138,7 @@ class Framer implements SseFramer {
     this.#frames.push(readFrame(whole, !text.includes('\r')));
   }
 
-  /** Bytes of a frame that goes on. False: there are too many. */
+  /** Bytes of an incomplete frame. False: there are too many. */
   #keep(bytes: Buffer): boolean {
     const fits = this.#fits(this.#carry.length + bytes.length);
     if (fits) this.#carry.append(bytes);
@@ -154,7 +153,7 @@ class Framer implements SseFramer {
   }
 }
 
-/** Finds the line break at or behind an offset that only grows. */
+/** Finds the line break at or after an offset that only grows. */
 function breakFinder(text: string, isLf: boolean): (from: number) => number {
   if (isLf) return (from) => text.indexOf('\n', from);
   const breaks = /[\r\n]/g;
@@ -187,7 +186,7 @@ class ByteAccumulator {
     this.length += more.copy(this.#bytes, this.length);
   }
 
-  /** Hands over what was collected and starts anew. */
+  /** Returns the collected bytes and starts again. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.length);
     this.#bytes = Buffer.alloc(0);

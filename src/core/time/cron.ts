@@ -56,10 +56,10 @@ export function isTimeZone(name: string): boolean {
 }
 
 /**
- * The first instant strictly behind `after`, both in ms since epoch; undefined when there is none. Times
- * of day that a change of the clock skips fire once, at its end; those that come twice fire the first
- * time alone. Only `*` as the hour means every hour that passes, the repeated one too and the skipped one
- * not (requirement scheduler.dst).
+ * The first instant strictly later than `after`, both in ms since epoch; undefined when there is none. Times of
+ * day that a change of the clock skips fire once, at its end; those that come twice fire only the first time.
+ * Only `*` as the hour means every hour that passes, the repeated one too and the skipped one not (requirement
+ * scheduler.dst).
  */
 export function nextInstant(schedule: CronSchedule, after: number): number | undefined {
   const { cron, next } = ruleOf(schedule);
@@ -71,14 +71,14 @@ export function nextInstant(schedule: CronSchedule, after: number): number | und
   return instant;
 }
 
-/** The next instants behind `after`, at most `count`. */
+/** The next instants later than `after`, at most `count`. */
 export function upcomingInstants(schedule: CronSchedule, after: number, count: number): number[] {
   return ruleOf(schedule)
     .cron.nextRuns(count, new Date(after))
     .map((at) => at.getTime());
 }
 
-/** The latest instant behind `after` and not behind `until`; costs the same whatever lies between. */
+/** The latest instant later than `after` and not later than `until`; costs the same for any distance. */
 export function latestInstant(
   schedule: CronSchedule,
   { after, until }: { after: number; until: number },
@@ -92,7 +92,7 @@ export function latestInstant(
 /** A schedule as it was understood once. */
 interface Rule {
   readonly cron: Cron;
-  /** First instant behind a minute, by the minute: all instants are whole ones. */
+  /** First instant after a minute, by the minute: all instants are whole ones. */
   readonly next: Map<number, number | undefined>;
 }
 
@@ -101,8 +101,8 @@ const MAX_MINUTES = 8;
 const MAX_RULES = 256;
 
 /**
- * Module state, since it holds what follows from the words of a schedule alone: many Schedules have the
- * same, and all that are due at once ask for the same next instant.
+ * Module state, since it only holds results of the schedule's text: many Schedules have the same, and all that
+ * are due at once need the same next instant.
  */
 const rules = new Map<string, Rule>();
 
@@ -134,7 +134,7 @@ function fieldsOf(expression: string): string[] {
   return expression.trim().split(/\s+/);
 }
 
-/** The values of each field, or what is wrong. */
+/** The values of each field, or the fault. */
 function readFields(expression: string): readonly number[][] | string {
   if (expression.length > MAX_LENGTH) return `longer than ${MAX_LENGTH} characters`;
   const fields = fieldsOf(expression);

@@ -4,16 +4,16 @@ const HOUR = 60 * MINUTE;
 /** Lengths are written as a number of one of these. */
 const UNITS = [SECOND, MINUTE, HOUR, 24 * HOUR] as const;
 const MAX_COUNT = 511;
-/** Parts of a millisecond that a double still holds beside instants until the year 2109. */
+/** Parts of a millisecond that a double still holds in addition to instants until the year 2109. */
 const PARTS = 2_048;
 /** Clocks of hosts that share a store may differ by so much. */
 export const CLOCK_SLACK_MS = 10_000;
 
 /**
- * The instant, in milliseconds since the epoch, at which something ends that begins now and lasts
- * `ms`. The part behind its point holds that length in whole seconds, minutes, hours or days (rounded
- * up, 511 of a unit at most), so that a deadline from a clock that was ahead can be told from a late
- * one. At `now + ms` it has passed; one millisecond before it has not.
+ * The instant, in milliseconds since the epoch, at which something ends that begins now and lasts `ms`. The
+ * part after its point holds that length in whole seconds, minutes, hours or days (rounded up, 511 of a unit at
+ * most), so that a deadline from a clock that was ahead differs from a late one. At `now + ms` it has passed;
+ * one millisecond before it has not.
  */
 export function toDeadline(now: number, ms: number): number {
   const end = Math.ceil(now + ms);

@@ -6,14 +6,14 @@ const STEP_MS = 1_000;
 /** Longer than any lease takes to be renewed. */
 const HOLD_MS = 120_000;
 
-/** Wall time for judging what others hold. */
+/** Wall time for judging the deadlines of others. */
 export interface SteadyClock {
   /**
-   * The wall clock's time; after each step ahead, for two minutes, the time that has really passed, so
-   * that whoever lives can renew what it holds before it counts as over.
+   * The wall clock's time; after each step ahead, for two minutes, the time that has really passed, so that a
+   * live process can renew its leases before they count as over.
    */
   now(): number;
-  /** Tells whether a deadline is over: by {@link now}, by a later time for one made since a step. */
+  /** True when a deadline is over: by {@link now}, by a later time for one made since a step. */
   hasPassed(deadline: number): boolean;
   /** The wall clock's time, to make a deadline with: so every step before it is known. */
   readonly wall: () => number;
@@ -33,7 +33,7 @@ interface Step {
 export function createSteadyClock(clock: Pick<Clock, 'now' | 'monotonic'>): SteadyClock {
   /** Wall time less elapsed time, as it was last seen. */
   let seen = clock.now() - clock.monotonic();
-  /** Each has a wait of its own: what was made between two of them ends in its time as well. */
+  /** Each has a wait of its own: deadlines made between two of them end in their time as well. */
   let held: Step[] = [];
   let setBacks = 0;
 

@@ -12,7 +12,7 @@ const ELEMENTS = 64;
 export interface TurnsOptions {
   /** Milliseconds that only ever grow. */
   readonly now: () => number;
-  /** Calls back in the next turn of the event loop, after everything that waits for input or output. */
+  /** Calls back in the next tick of the event loop, after everything that waits for input or output. */
   readonly defer: (turn: () => void) => void;
 }
 
@@ -62,8 +62,8 @@ export class Turns {
 }
 
 /**
- * Module state, since it stands for the one event loop of the process: work that shares its turns
- * must meet in one queue, wherever it comes from. Holds nothing once the work is done.
+ * Module state, since the process has one event loop: work that shares its ticks must meet in one queue. Holds
+ * nothing once the work is done.
  */
 const turns = new Turns({ now: () => performance.now(), defer: setImmediate });
 

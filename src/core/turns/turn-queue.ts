@@ -12,9 +12,9 @@ const GAP_MS = 6;
 const QUIET_MS = 250;
 
 /**
- * Queue in which those who come at once go on one by one, each in a turn of the event loop of its own, so
- * that whoever else waits for the loop waits for one of them at most. While others are served, the queue
- * also leaves most of the time to them.
+ * Queue in which simultaneous callers continue one by one, each in a tick of its own, so that other work on the
+ * event loop waits for one of them at most. While others are served, the queue also leaves most of the time to
+ * them.
  */
 export class TurnQueue {
   readonly #options: TurnQueueOptions;
