@@ -43,7 +43,7 @@ export interface RawAccess {
 export interface Backend {
   /** Values of `server.store.driver` that name it. */
   readonly drivers: readonly string[];
-  /** Stands in for names that no backend has. Default: it does not. */
+  /** Opens the drivers that no backend names. Default: it does not. */
   readonly others?: {
     /** Describes these names in the documentation of `server.store.driver`. */
     readonly description: string;

@@ -3,14 +3,14 @@ import { StoreError } from './store.ts';
 const NEXT = 'restore a backup: `gateway store restore BACKUP --replace`';
 
 /**
- * The one error for a store that is not what was written: it says what to do and holds no byte of a
- * row. `what` says, in a few words, what was found.
+ * The one error for a damaged store: it gives the remedy and holds no byte of a row. `what` describes the
+ * damage in a few words.
  */
 export function damaged(what: string, store = 'the store'): StoreError {
   return new StoreError('corrupt', `${store} is damaged: ${what}; ${NEXT}`);
 }
 
-/** Runs what decodes a row; all that it throws comes of damage, and is told as such. */
+/** Runs what decodes a row; all that it throws comes of damage, and is reported as such. */
 export function decoding<R>(decode: () => R): R {
   try {
     return decode();

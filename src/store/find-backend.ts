@@ -1,7 +1,7 @@
 import type { Backend } from './backend.ts';
 import { BACKENDS } from './backends/registry.ts';
 
-/** The backend that has this driver, or else stands in for the names of others. */
+/** The backend that has this driver, or else the one for all other drivers. */
 export function backendOf(driver: string, backends = BACKENDS): Backend | undefined {
   const named = backends.find(({ drivers }) => drivers.includes(driver));
   return named ?? backends.find(({ others }) => others !== undefined);
@@ -16,13 +16,13 @@ export async function findBackend(driver: string, backends = BACKENDS): Promise<
   throw unknownDriver(driver, [...backends.flatMap(({ drivers }) => drivers), ...others]);
 }
 
-/** Tells whether the rows of a store with this driver are files of this machine. */
+/** True when the rows of a store with this driver are files of this machine. */
 export function isInFiles(driver: string): boolean {
   const place = backendOf(driver)?.place;
   return place?.kind === 'folder' && place.drivers.includes(driver);
 }
 
-/** Tells whether a process alone with such a store may keep a journal: one machine shares the rows. */
+/** True when the only process on such a store may keep a journal: one machine shares the rows. */
 export function keepsJournal(driver: string): boolean {
   return backendOf(driver)?.scope === 'host';
 }

@@ -8,7 +8,7 @@ const TROUBLE: ReadonlySet<StoreErrorCode> = new Set([
   'corrupt',
 ] as const);
 
-/** True for a failure of the store as it is now, false for what was asked of it being at fault. */
+/** True for a failure of the store as it is now, false for a faulty operation. */
 export function isStoreTrouble(error: unknown): boolean {
   return error instanceof StoreError && TROUBLE.has(error.code);
 }

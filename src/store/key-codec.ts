@@ -7,7 +7,7 @@ export const MAX_KEY_BYTES = 1_900;
 const NUMBER = 0x10;
 const STRING = 0x20;
 const END = 0x00;
-/** Follows a NUL inside a string; greater than every tag, so the longer string still sorts behind. */
+/** Follows a NUL inside a string; greater than every tag, so the longer string still sorts after. */
 const ESCAPED = 0xff;
 const BEFORE_TAGS = 0x01;
 const BEHIND_TAGS = 0x7f;
@@ -129,7 +129,7 @@ function writeCodePoint(out: Buffer, start: number, code: number): number {
   return at;
 }
 
-/** The offset behind the segment that starts at `at`. */
+/** The offset after the segment that starts at `at`. */
 function segmentEnd(bytes: Buffer, at: number): number {
   if (bytes[at] === NUMBER) return at + NUMBER_SIZE;
   let end = bytes.indexOf(END, at + 1);
@@ -148,7 +148,7 @@ function readNumber(bytes: Buffer, at: number): number {
 
 function readString(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('utf8', start, end);
-  // U+FFFD also stands for what the strict decoder does not know: an escaped NUL, a lone surrogate.
+  // U+FFFD also replaces sequences that the strict decoder does not know: an escaped NUL, a lone surrogate.
   return text.includes('\ufffd') ? readCodePoints(bytes, start, end) : text;
 }
 

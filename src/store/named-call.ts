@@ -21,17 +21,19 @@ export interface MadeThing {
  * over; asking for the operations once more then throws `conflict`.
  */
 export interface NamedCall {
-  /** Id of what this call made before its process died; go on with it in place of making another. */
+  /**
+   * Id of the thing that this call made before its process died; continue with it in place of making another.
+   */
   readonly earlier: string | undefined;
   /** Operations for the commit of the effect that keep the answer for every repeat. */
   answered(answer: CallAnswer): Promise<readonly Op[]>;
-  /** Operations for the commit of an effect whose answer comes later: repeats go on with this thing. */
+  /** Operations for the commit of an effect whose answer comes later: repeats continue with this thing. */
   made(thing: MadeThing): Promise<readonly Op[]>;
   /**
    * Notes that the call acts outside the store from now on; durable when it resolves. If the process dies
-   * before the answer is kept, every repeat is told `outcome_unknown` and nothing is made again.
+   * before the answer is kept, every repeat gets `outcome_unknown` and nothing is made again.
    *
-   * @param lookUp shows what came of it; default: the record of the request
+   * @param lookUp shows the outcome; default: the record of the request
    */
   willAct(lookUp?: string): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { StoreError, type Key, type Op, type Version } from './store.ts';
 import { toEnvelope } from './value-codec.ts';
 
 const MAX_OPS = 1_000;
-/** Bounds what one commit holds in memory, in bytes of values. */
+/** Bounds the memory of one commit, in bytes of values. */
 const MAX_COMMIT_BYTES = 64 * 1024 * 1024;
 
 /** Bytes of values that are encoded at once. */

@@ -24,8 +24,8 @@ export interface RemoteIncrement {
 }
 
 /**
- * Rows in a database that several hosts share. Every method is one atomic step there; `now` decides
- * what has expired. Rejections are `StoreError`s.
+ * Rows in a database that several hosts share. Every method is one atomic step there; `now` decides which rows
+ * have expired. Rejections are `StoreError`s.
  */
 export interface RemoteRows {
   get(bytes: Buffer, now: number): Promise<RemoteRow | undefined>;
@@ -49,7 +49,7 @@ export interface RemoteStoreOptions {
   readonly driver: string;
   readonly rows: RemoteRows;
   readonly clock: Clock;
-  /** Receives the changes of this process here, those of others from whoever hears of them. */
+  /** Receives the changes of this process here, those of others from the backend's notifications. */
   readonly watchers: Watchers;
   readonly warnings?: readonly string[];
 }
@@ -114,7 +114,7 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
   };
 }
 
-/** Writes what is prepared, and tells the watchers of this process. */
+/** Writes the prepared commit, and notifies the watchers of this process. */
 function createWrites({ rows, watchers }: RemoteStoreOptions, steady: SteadyClock) {
   async function commit(ops: readonly PreparedOp[]): Promise<CommitResult> {
     const outcome = await rows.commit(ops, steady.now());

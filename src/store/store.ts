@@ -23,13 +23,13 @@ export interface Entry<T = Value> {
 export interface ListOptions {
   /** Whole segments that keys start with (the key equal to the prefix excluded). */
   prefix: Key;
-  /** Start strictly behind this key in the direction of travel. */
+  /** Start strictly after this key in the direction of travel. */
   after?: Key;
   /** Default 100, at most 10,000. */
   limit?: number;
   /**
-   * Ends the list behind the row with which its values reach so many bytes, so that a list of large
-   * rows is neither held nor parsed at once; the first row always comes. Default: no bound.
+   * Ends the list after the row with which its values reach so many bytes, so that a list of large rows is
+   * neither held nor parsed at once; the first row always comes. Default: no bound.
    */
   maxBytes?: number;
   /** True walks from the last key to the first. Default false. */
@@ -58,9 +58,9 @@ export interface Store {
   /** Driver of its backend, or the name of the unstorage driver. */
   readonly driver: string;
   /**
-   * Folder beside the rows, which may not be there, for what a process keeps on the disk until it is stored;
-   * all processes on the store share it. Absent: others may reach the store without this machine, or it ends
-   * with its process.
+   * Folder next to the rows, which may not be there, for data that a process keeps on the disk until it is
+   * stored; all processes on the store share it. Absent: others may reach the store without this machine, or it
+   * ends with its process.
    */
   readonly folder?: string;
   /** Warnings for operators on how it keeps acknowledged data. Default: none. */
@@ -100,7 +100,7 @@ export type StoreErrorCode =
   | 'closed';
 
 /**
- * Failure of a store, told by its `code`.
+ * Failure of a store, by its `code`.
  *
  * @example
  * ```ts
@@ -108,8 +108,8 @@ export type StoreErrorCode =
  *
  * const place = { driver: 'lmdb', path: '.gateway/store' };
  * const store = await openStore(place, { clock: systemClock }).catch((error: unknown) => {
- *   if (error instanceof StoreError && error.code === 'newer_format') return undefined;
- *   throw error;
+ * if (error instanceof StoreError && error.code === 'newer_format') return undefined;
+ * throw error;
  * });
  * ```
  */

@@ -15,7 +15,7 @@ import { WriteOrder } from './write-order.ts';
 export interface TableStoreOptions extends Omit<TableWriterOptions, 'onChanged'> {
   driver: string;
   clock: Clock;
-  /** Tells the table what has expired. */
+  /** Decides which rows have expired. */
   steady: SteadyClock;
   ping: () => Promise<void>;
   /** Runs after the last group is done. */

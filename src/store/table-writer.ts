@@ -90,7 +90,7 @@ export function createTableWriter(options: TableWriterOptions): TableWriter {
   };
 }
 
-/** A step that throws has staged nothing and fails alone. */
+/** A step that throws has staged nothing; the others do not fail. */
 function attempt(task: Task, stage: Stage): () => void {
   try {
     return task.run(stage);

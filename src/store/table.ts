@@ -16,7 +16,7 @@ export interface Row {
 /** Result of a group of commits: the new row of a key, or undefined for none. */
 export type Changes = ReadonlyMap<string, Row | undefined>;
 
-/** The rows of a store that lives in memory, in key order; what has expired is never seen. */
+/** The rows of a store that lives in memory, in key order; expired ones are never returned. */
 export interface Table {
   get(id: string): Row | undefined;
   list<T>(options: ListOptions): Entry<T>[];
@@ -29,7 +29,7 @@ export interface Table {
   sweep: (limit: number) => number;
 }
 
-/** @param clock what has expired is judged by */
+/** @param clock decides which rows have expired */
 export function createTable(clock: { now(): number }): Table {
   const rows = createOrderedMap<Row>();
   const byExpiry = createOrderedMap<string>();

@@ -1,7 +1,7 @@
 import { closestMatch } from 'leven';
 import { StoreError } from './store.ts';
 
-/** Tells which drivers there are; of two spellings of a name, only that without capitals. */
+/** Lists the drivers; of two spellings of a name, only that without capitals. */
 export function unknownDriver(driver: string, all: readonly string[]): StoreError {
   const known = [...new Set(all)].filter((name) => !/[A-Z]/.test(name));
   const near = closestMatch(driver, known, { maxDistance: Math.max(2, driver.length / 3) });

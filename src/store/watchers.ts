@@ -21,10 +21,10 @@ interface Watcher {
   awake: boolean;
 }
 
-/** Marks in an encoded key in front of and behind a string. */
+/** Marks in an encoded key before and after a string. */
 const STRING = '\x20';
 const END = '\0';
-/** Mark behind a NUL in an encoded key: the segment goes on. */
+/** Mark after a NUL in an encoded key: the segment continues. */
 const GOES_ON = '\xff';
 
 export function createWatchers(): Watchers {
@@ -84,7 +84,7 @@ export function createWatchers(): Watchers {
   };
 }
 
-/** Number of prefixes of each length by the beginning of keys: the only places to cut a key at. */
+/** Number of prefixes of each length by the beginning of keys: the only positions to cut a key at. */
 class PrefixLengths {
   readonly #counts = new Map<string, Map<number, number>>();
 

@@ -7,9 +7,9 @@ export interface OrderedWrite<T, R> {
 }
 
 /**
- * Keeps the writes of one store in the order in which they were asked for: what comes behind one that
- * takes turns to prepare waits until that one is written. Writes that are prepared at once, with none
- * such before them, are handed over at once.
+ * Keeps the writes of one store in the order in which they were requested: a write after one that is prepared
+ * in several ticks waits until that one is written. Writes that are prepared at once, with none such before
+ * them, are handed over at once.
  */
 export class WriteOrder {
   /** Resolves when the last of the writes that wait is passed; undefined while none does. */
@@ -18,7 +18,7 @@ export class WriteOrder {
   readonly #idle: (() => void)[] = [];
   readonly #assertOpen: () => void;
 
-  /** @param assertOpen throws once the store refuses what is asked for */
+  /** @param assertOpen throws once the store refuses writes */
   constructor(assertOpen: () => void) {
     this.#assertOpen = assertOpen;
   }
@@ -56,7 +56,7 @@ export class WriteOrder {
       const [prepared] = await Promise.allSettled([preparing, before]);
       if (prepared.status === 'rejected') throw prepared.reason;
       const written = write(prepared.value);
-      // A long one may take another connection than those behind it, and be slower on it.
+      // A long one may take another connection than later ones, and be slower on it.
       if (preparing instanceof Promise) return await written;
       this.#pass(passed, pass);
       return await written;

@@ -11,7 +11,7 @@ export const BACKENDS: readonly Backend[] = [
   redis,
   postgres,
   memory,
-  // Stands in for the names that no other has.
+  // Opens the drivers that no other one names.
   journal,
 ];
 

@@ -26,8 +26,8 @@ interface Known<Head> {
 }
 
 /**
- * Rows in lanes, each without a gap: every commit takes a lane of its own, in which its row follows the
- * one before, also where other processes write there. As many commits go on at once as there are lanes.
+ * Rows in lanes, each without a gap: every commit takes a lane of its own, in which its row follows the one
+ * before, also where other processes write there. As many commits run at once as there are lanes.
  */
 export class LaneHeads<Head> {
   readonly #options: LaneHeadsOptions<Head>;
@@ -41,8 +41,8 @@ export class LaneHeads<Head> {
   }
 
   /**
-   * Runs `commit` with the operations of a step and the new head of its lane, anew where another process
-   * was faster in that lane. Gives the result that has nothing to do with lanes.
+   * Runs `commit` with the operations of a step and the new head of its lane, again where another process was
+   * faster in that lane. Returns the result without that of the lane.
    *
    * @throws GatewayError `conflict` when it never gets through
    */

@@ -27,10 +27,10 @@ export interface MigrateOptions extends WalkOptions {
 }
 
 /**
- * Copies every row with its version and expiry into an empty store, then reads both again and compares
- * counts and checksums. Until that is done no gateway starts on the target; a copy that did not end is
- * begun anew by the next one of the same source. Rejects with `StoreError`: `locked` while a process
- * uses either store or the target holds something else, `corrupt` when the copy differs.
+ * Copies every row with its version and expiry into an empty store, then reads both again and compares counts
+ * and checksums. Until that is done no gateway starts on the target; an incomplete copy is restarted by the
+ * next one of the same source. Rejects with `StoreError`: `locked` while a process uses either store or the
+ * target holds something else, `corrupt` when the copy differs.
  */
 export async function migrateStore(options: MigrateOptions): Promise<Summary> {
   const { from, to, clock, backends = BACKENDS } = options;

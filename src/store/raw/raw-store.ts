@@ -22,7 +22,7 @@ export interface RawStore {
   read(after: Buffer | undefined): Promise<readonly RawRow[]>;
   /** Files of what a gateway that was killed had not stored yet. Absent: it keeps none. */
   waiting?(): Promise<readonly string[]>;
-  /** Processes that have the store open beside this one, in words. */
+  /** Other processes that have the store open, in words. */
   users(): Promise<readonly string[]>;
   /**
    * Lists, in words, contradictions between its own indexes and counts and the number of rows that
@@ -36,9 +36,9 @@ export interface RawStore {
 export interface RawTarget extends RawStore {
   /** Removes every row, and marks the store as half copied. */
   begin(incoming: Incoming): Promise<void>;
-  /** Rows with keys behind all that were written before. */
+  /** Rows with keys after all that were written before. */
   write(rows: readonly RawRow[]): Promise<void>;
-  /** Makes what was written durable and readable, and later versions higher than this one. */
+  /** Makes the written rows durable and readable, and later versions higher than this one. */
   flush(lastVersion: number): Promise<void>;
   /** Takes the mark away: from now on it is a store as any other. */
   complete(): Promise<void>;

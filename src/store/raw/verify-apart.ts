@@ -26,8 +26,8 @@ const SCRIPT = fileURLToPath(new URL(`./verify-process${EXTENSION}`, import.meta
 const LOADER = EXTENSION === '.ts' ? ['--import', 'tsx'] : [];
 
 /**
- * Reads and checks a store in a process of its own, for a backend that may end the process over what
- * it does not expect. Rejects with `StoreError`, `corrupt` when that happened.
+ * Reads and checks a store in a process of its own, for a backend that may end the process over unexpected
+ * content. Rejects with `StoreError`, `corrupt` when that happened.
  */
 export function verifyApart(
   config: StoreConfig,

@@ -8,7 +8,7 @@ import { verifyStore } from './verify-store.ts';
 
 const UNREADABLE = 'it cannot be read';
 
-/** A process that reads the store that it is sent, and may end over what it finds. */
+/** A process that reads the store that it is sent, and may end over its content. */
 process.once('message', (config: StoreConfig) => void answer(config));
 
 async function answer(config: StoreConfig): Promise<void> {

@@ -11,7 +11,7 @@ export interface Problem {
 }
 
 export interface Verified extends Summary {
-  /** Rows by the first segment of their key; past a thousand segments, those behind are left out. */
+  /** Rows by the first segment of their key; past a thousand segments, later ones are left out. */
   readonly segments: Readonly<Record<string, number>>;
   /** The first hundred. */
   readonly problems: readonly Problem[];

@@ -21,9 +21,9 @@ export interface BlobName {
 export interface Blobs {
   /** Every blob of the store, by kind and ascending number. */
   list(): Promise<BlobName[]>;
-  /** Undefined for what is missing, torn or damaged. Rejects with `newer_format`. */
+  /** Undefined for a blob that is missing, torn or damaged. Rejects with `newer_format`. */
   read(name: string): Promise<string | undefined>;
-  /** The text of a blob whose checksum does not hold; undefined for what is missing or has no head. */
+  /** The text of a blob whose checksum does not hold; undefined for one that is missing or has no head. */
   readBroken(name: string): Promise<string | undefined>;
   /** The format that a blob was written in; undefined and rejections as with `read`. */
   formatOf(name: string): Promise<number | undefined>;

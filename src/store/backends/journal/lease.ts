@@ -11,7 +11,7 @@ const RENEW_MS = 5_000;
 interface Lock {
   host: string;
   pid: number;
-  /** Tells this process from an earlier one of the same pid. */
+  /** Distinguishes this process from an earlier one of the same pid. */
   started: number;
   /** Absent where the system shows no processes, and in locks of earlier versions. */
   place?: ProcessPlace | undefined;
@@ -22,7 +22,7 @@ interface Lock {
 
 /** The right of one process to write. */
 export interface Lease {
-  /** Rejects with `locked` once another process has taken over, with its own error when it cannot tell. */
+  /** Rejects with `locked` once another process has taken over, with its own error when it cannot find out. */
   ensure: () => Promise<void>;
   /** Writes to the storage, whether or not the lease would last. */
   renew: () => Promise<void>;
@@ -30,11 +30,10 @@ export interface Lease {
 }
 
 /**
- * Takes the lock of a journal: a numbered blob that is written anew before it runs out, never over
- * the old one. The number grows with every turn, so a holder that slept finds out that it was
- * replaced. A lock of a dead process of this host is taken over, and one that ran out unless its
- * process is seen to be there. Rejects with `locked`. Wall clocks of hosts that share a storage must
- * agree within a few seconds.
+ * Takes the lock of a journal: a numbered blob that is renewed before it runs out, never over the old one. The
+ * number grows with every turn, so a holder that slept finds out that it was replaced. A lock of a dead process
+ * of this host is taken over, and one that ran out unless its process is seen to be there. Rejects with
+ * `locked`. Wall clocks of hosts that share a storage must agree within a few seconds.
  */
 export async function acquireLease(blobs: Blobs, clock: Clock, owner: string): Promise<Lease> {
   const holder = createHolder(blobs, clock, owner);
@@ -50,7 +49,7 @@ export async function acquireLease(blobs: Blobs, clock: Clock, owner: string): P
 
   function schedule(): void {
     timer = clock.setTimeout(() => {
-      // A failure is told to whoever writes next.
+      // A failure rejects the next write.
       renew().catch(() => undefined);
       schedule();
     }, RENEW_MS);

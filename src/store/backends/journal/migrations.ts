@@ -14,10 +14,10 @@ const STEPS: readonly ((state: JournalState) => void)[] = [
   (state) => void (state.meta = { ...state.meta, identity: randomUUID() }),
 ];
 
-/** Format that this code writes; a store of a higher number is left alone. */
+/** Format that this code writes; a store of a higher number stays unchanged. */
 export const FORMAT = STEPS.length;
 
-/** Takes the steps from `format` on; what they left counts once it stands in a snapshot. */
+/** Takes the steps from `format` on; their result counts once it is in a snapshot. */
 export function takeSteps(format: number, state: JournalState): void {
   for (const step of STEPS.slice(format)) step(state);
 }

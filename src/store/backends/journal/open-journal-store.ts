@@ -64,7 +64,7 @@ function createJournal({ blobs, lease, table, owner, tip }: JournalOptions) {
   let charsSince = 0;
   let snapshot: Promise<unknown> | undefined;
 
-  /** The table stands exactly where the journal does: the group before is applied, the next not. */
+  /** The table equals the journal: the group before is applied, the next not. */
   function startSnapshot(lastVersion: number): void {
     const rows = table.rows();
     const options = { owner, number: nextNumber++, rows, last, lastVersion, meta };
@@ -87,7 +87,7 @@ function createJournal({ blobs, lease, table, owner, tip }: JournalOptions) {
       const body = `${JSON.stringify(head)}\n${lines}`;
       const name = blobName('journal', nextNumber++, owner);
       await blobs.write(name, body);
-      // A write that took longer than the lease may have landed behind a successor's back.
+      // A write that took longer than the lease may have landed after a successor took over.
       await lease.ensure();
       last = name;
       blobsSince++;

@@ -18,7 +18,7 @@ export interface OpenJournal {
 }
 
 export interface JournalOptions {
-  /** Tells which rows have expired and are left out; default: the clock. */
+  /** Decides which rows have expired and are left out; default: the clock. */
   readonly rowClock?: { now(): number };
 }
 
@@ -48,8 +48,8 @@ export async function openJournal(
 }
 
 /**
- * Gives a store of an older format, or a new one, the present form: the one blob that makes a new
- * snapshot count is the switch, so what is killed before it leaves the old form whole.
+ * Gives a store of an older format, or a new one, the present form: the one blob that makes a new snapshot
+ * count is the switch, so a process killed before it leaves the old form whole.
  */
 async function bringForward(
   blobs: Blobs,

@@ -114,7 +114,7 @@ function viewOf(driver: Driver, { tip, rows }: Found): Omit<RawStore, 'close'> {
     meta: tip.meta,
     lastVersion: async () => tip.lastVersion,
     read: async (after) => takeStep(rows, positionBehind(rows, after)),
-    // The lock keeps everybody else away, and names who has it.
+    // The lock excludes all other processes, and names its holder.
     users: async () => [],
     faults: async () => [],
   };
@@ -126,7 +126,7 @@ function toRawRows(rows: readonly [string, Row][]): RawRow[] {
     .toSorted((a, b) => Buffer.compare(a.key, b.key));
 }
 
-/** Rows stand in key order, so that this is found by halves. */
+/** Rows are in key order, so this is a binary search. */
 function positionBehind(rows: readonly RawRow[], after: Buffer | undefined): number {
   if (!after) return 0;
   let [low, high] = [0, rows.length];

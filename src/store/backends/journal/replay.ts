@@ -42,9 +42,9 @@ interface JournalBlob {
 const READ_AHEAD = 8;
 
 /**
- * Rebuilds the table from the newest whole snapshot and the chain of journal blobs behind it. A torn
- * blob at the end, or one that was passed over, was never acknowledged. Rejects with `corrupt` when
- * the chain has a hole, and with `newer_format`.
+ * Rebuilds the table from the newest whole snapshot and the chain of journal blobs after it. A torn blob at the
+ * end, or one that was passed over, was never acknowledged. Rejects with `corrupt` when the chain has a hole,
+ * and with `newer_format`.
  */
 export async function replay(blobs: Blobs, table: Table): Promise<Tip> {
   const names = await blobs.list();

@@ -4,7 +4,7 @@ import type { Key } from '../../store.ts';
 import type { Row } from '../../table.ts';
 import { fromEnvelope, toEnvelope } from '../../value-codec.ts';
 
-/** A row as one line of JSON; the value's own JSON text stands in it as it is. */
+/** A row as one line of JSON; it contains the value's own JSON text unchanged. */
 export function toLine(id: string, row: Row | undefined): string {
   const key = JSON.stringify(decodeKey(Buffer.from(id, 'latin1')));
   if (!row) return `["d",${key}]`;

@@ -16,8 +16,8 @@ export interface SnapshotOptions {
 }
 
 /**
- * Writes the rows in parts and then the blob that makes them count, and only then removes what they
- * replace; a crash at any point leaves either the old state whole or both.
+ * Writes the rows in parts and then the blob that makes them count, and only then removes the replaced blobs; a
+ * crash at any point leaves either the old state whole or both.
  */
 export async function writeSnapshot(blobs: Blobs, options: SnapshotOptions): Promise<SnapshotHead> {
   const { owner, number, rows, last, lastVersion, meta } = options;

@@ -11,7 +11,7 @@ const MAX_HEADS = 32;
 const WRAP = 2 ** 32;
 
 export interface ChangeFeed {
-  /** Tells the watchers of this process and the other processes what a transaction changed. */
+  /** Notifies the watchers of this process and the other processes of a transaction's changes. */
   publish: (transaction: number, changed: readonly string[]) => void;
   close(): void;
 }
@@ -21,13 +21,13 @@ export interface ChangeFeedOptions {
   clock: Clock;
   watchers: Watchers;
   lastTransaction: () => number;
-  /** Makes the next read see what other processes have committed by now. */
+  /** Makes the next read see the commits of other processes up to now. */
   refresh: () => void;
 }
 
 /**
- * Joins own changes, rings of other processes and a slow poll: a transaction that was committed but
- * that nobody rang for wakes every watcher.
+ * Joins own changes, rings of other processes and a slow poll: a committed transaction without a ring wakes
+ * every watcher.
  */
 export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const { clock, watchers, lastTransaction, refresh } = options;
@@ -77,7 +77,7 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   };
 }
 
-/** Two segments tell most watchers apart; where that names too many places, one must do. */
+/** Two segments tell most watchers apart; where that gives too many prefixes, one must do. */
 function headsOf(changed: readonly string[]): { heads?: string[] } {
   for (const segments of [2, 1]) {
     const heads = new Set<string>();

@@ -26,7 +26,7 @@ export function markClosed({ root, meta, directory }: Opened): void {
       return number;
     });
     root.transactionSync(() => {
-      // No other process writes meanwhile, and where one has, the number tells nothing.
+      // No other process writes meanwhile, and where one has, the number has no meaning.
       if (transactionOf(root) === closed) fill(join(directory, 'data.mdb'));
     });
   } catch {

@@ -7,7 +7,7 @@ import { toExpiryKey, toRowBytes } from './rows.ts';
 
 export interface UnitContext {
   environment: LmdbEnvironment;
-  /** Tells what has expired. */
+  /** Decides which rows have expired. */
   steady: SteadyClock;
 }
 
@@ -38,7 +38,7 @@ export function createCommitUnit(
     return row?.version === version && row.expiresAt <= steady.now() ? 'never' : version;
   }
 
-  /** True when a row that nobody can see any more was in the way. */
+  /** True when an expired row was in the way. */
   function mayTryAgain(op: PreparedOp): boolean {
     if (!op.ifAbsent) return false;
     const row = environment.peek(op.bytes);

@@ -5,7 +5,7 @@ import { putRow, type Settle, type UnitContext } from './commit-unit.ts';
 import type { WriteUnit } from './group-writer.ts';
 import { fromExpiryKey, toExpiryKey } from './rows.ts';
 
-/** Rows that expire, looked at in one turn of the event loop. */
+/** Expiring rows checked in one tick of the event loop. */
 const STEP = 2_000;
 
 interface Ahead {
@@ -58,7 +58,7 @@ export function createCorrectUnit(
         if (!row || row.version !== version) continue;
         const write = (): void =>
           putRow(environment, { bytes: key, envelope: row.envelope, expiresAt }, row.version);
-        // The result does not matter; a failed commit is told by the group.
+        // The result does not matter; a failed commit is reported by the group.
         data.ifVersion(key, row.version, write).catch(() => undefined);
       }
       return [];

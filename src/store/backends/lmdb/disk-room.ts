@@ -7,7 +7,7 @@ const MIB = 1024 * 1024;
  * lmdb never meets a disk that is really full, where its error path damages memory (3.5.6).
  */
 const RESERVED_BYTES = 64 * MIB;
-/** Spare bytes with which no disk fills up within so many milliseconds, whoever else writes to it. */
+/** Spare bytes with which no disk fills up within so many milliseconds, other writers included. */
 const AMPLE_BYTES = 1024 * MIB;
 const AMPLE_MS = 100;
 
@@ -33,7 +33,7 @@ export function createDiskRoom({ clock, freeBytes }: DiskRoomOptions): DiskRoom 
         free = freeBytes();
         askAgainAt = now + AMPLE_MS;
       }
-      // A page is written anew for every change in it, so a group takes more room than its values.
+      // A page is rewritten for every change in it, so a group takes more room than its values.
       const needed = bytes * 2;
       if (free < RESERVED_BYTES + needed) throw full(free);
       free -= needed;

@@ -11,7 +11,7 @@ export interface Ring {
   heads?: readonly string[];
 }
 
-/** Tells the other processes that share a directory of changes, as fast as a socket; best effort. */
+/** Notifies the other processes that share a directory of changes, as fast as a socket; best effort. */
 export interface Doorbell {
   /** Other processes that are connected now. */
   readonly peers: number;
@@ -23,13 +23,13 @@ const SOCKET_NAME = /^watch-(\d+)-[0-9a-f]+\.sock$/;
 const LONGEST_NAME = 'watch-4194304-00000000.sock';
 /** The shortest limit that a system sets on the path of a socket, less its final NUL. */
 const MAX_SOCKET_PATH = 103;
-/** Error codes of a connection where nobody listens any more. */
+/** Error codes of a connection without a listener. */
 const GONE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOENT']);
 const MAX_BUFFERED = 256 * 1024;
 
 /**
- * Listens on a socket of its own and connects to those that are there; connections serve both ways,
- * so whoever comes later finds everybody. What cannot be connected is left to the caller's polling.
+ * Listens on a socket of its own and connects to those that are there; connections serve both ways, so a later
+ * process finds all others. A failed connection is left to the caller's polling.
  */
 export function openDoorbell(directory: string, onRing: (ring: Ring) => void): Doorbell {
   const folder = socketFolder(directory);
@@ -69,8 +69,8 @@ export function openDoorbell(directory: string, onRing: (ring: Ring) => void): D
 }
 
 /**
- * The processes that have the directory open and hear the bell, by number; one process may be there
- * twice. Whoever is there answers a connection, also while it is busy.
+ * The processes that have the directory open and hear the bell, by number; one process may be there twice. A
+ * live process accepts a connection, also while it is busy.
  */
 export async function findPeers(directory: string): Promise<number[]> {
   const folder = socketFolder(directory);
@@ -91,14 +91,14 @@ function answers(path: string): Promise<boolean> {
   });
 }
 
-/** Every process must come to the same place, so it follows from the directory alone. */
+/** Every process must use the same folder, so it only depends on the directory. */
 function socketFolder(directory: string): string {
   const real = realpathSync(directory);
   if (Buffer.byteLength(join(real, LONGEST_NAME)) <= MAX_SOCKET_PATH) return real;
   const name = createHash('sha256').update(real).digest('hex').slice(0, 16);
   const folder = join(tmpdir(), `gateway-${name}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Somebody else's folder is no place to talk in; no socket can be made in the long one.
+  // A folder of another user is not safe; no socket can be made in the long one.
   return statSync(folder).uid === process.getuid?.() ? folder : real;
 }
 
@@ -119,7 +119,7 @@ function connect(path: string, adopt: (socket: Socket) => void): void {
   socket.unref();
 }
 
-/** A socket that nobody answers belongs to a process that was killed, unless it lives after all. */
+/** A socket without an answer belongs to a process that was killed, unless it lives after all. */
 function removeStale(path: string): void {
   const pid = Number(SOCKET_NAME.exec(path.slice(path.lastIndexOf('watch-')))?.[1]);
   try {

@@ -59,7 +59,7 @@ function openTables(directory: string, isShort: boolean): LmdbEnvironment {
     noSubdir: false,
     encoding: 'binary',
     keyEncoding: 'binary',
-    // A commit is told when it is on the disk, not before.
+    // A commit is acknowledged when it is on the disk, not before.
     overlappingSync: false,
     // The writer groups commits itself, and then knows which promise can reject.
     eventTurnBatching: false,

@@ -64,7 +64,7 @@ export function createGroupWriter(options: GroupWriterOptions): GroupWriter {
   });
 
   async function work(): Promise<void> {
-    // Every commit of this turn of the event loop joins the group.
+    // Every commit of this tick joins the group.
     await new Promise((resolve) => setImmediate(resolve));
     for (let units = queue.take(); units.length > 0; units = queue.take()) await writeGroup(units);
     working = undefined;
@@ -102,7 +102,7 @@ export function createGroupWriter(options: GroupWriterOptions): GroupWriter {
     queue.putBack(again);
   }
 
-  /** The writer thread cannot be interrupted, but nobody has to wait for it. */
+  /** The writer thread cannot be interrupted, but no caller has to wait for it. */
   function stall(units: WriteUnit[]): void {
     stalled = true;
     for (const unit of units) unit.fail(notAnswering());
@@ -157,8 +157,8 @@ function issueAll(
       issued.push({ unit, version, outcomes: unit.issue(version) });
     }
   });
-  // Adds one more write, without which lmdb starts its writer only after a whole turn of the event loop.
-  // This one touches no page, and its promise is the group's.
+  // Adds one more write, without which lmdb starts its writer only after a whole tick. This one touches no
+  // page, and its promise is the group's.
   void root.remove(NOWHERE);
   return { issued, durable };
 }

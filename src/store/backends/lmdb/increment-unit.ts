@@ -18,8 +18,8 @@ export interface IncrementUnit extends WriteUnit {
 }
 
 /**
- * Reads, adds and writes back on condition that nobody wrote in between; somebody always wins, and
- * whoever lost takes part in the next group. `onClosed` is called when no more increments may be added.
+ * Reads, adds and writes back on condition that there was no write in between; one process always wins, and the
+ * others take part in the next group. `onClosed` is called when no further increments may be added.
  */
 export function createIncrementUnit(
   { environment, steady }: UnitContext,
@@ -30,7 +30,7 @@ export function createIncrementUnit(
   let tries = 0;
 
   const fail = (error: unknown): void => {
-    // A unit that failed before its turn is never issued: nobody may join it and wait for that.
+    // A unit that failed before it was issued never will be: no increment may join it and wait for that.
     onClosed();
     for (const increment of waiting) increment.reject(error);
   };
@@ -65,7 +65,7 @@ export function createIncrementUnit(
   };
 }
 
-/** The running sums; an increment that cannot be added fails alone. */
+/** The running sums; only an increment that cannot be added fails. */
 function sumUp(
   increments: readonly Increment[],
   start: unknown,

@@ -7,12 +7,12 @@ export type MetaTable = Database<number | string | Incoming, string>;
 
 /** The step at index n brings a store of format n to n + 1; a new store takes all of them. */
 const STEPS: readonly ((meta: MetaTable) => void)[] = [
-  // The tables are made by opening them, and stand empty.
+  // The tables are made by opening them, and are empty.
   () => undefined,
   (meta) => void meta.put('identity', randomUUID()),
 ];
 
-/** Format that this code writes; a store of a higher number is left alone. */
+/** Format that this code writes; a store of a higher number stays unchanged. */
 export const FORMAT = STEPS.length;
 
 /** 0 for a store that is being made. */

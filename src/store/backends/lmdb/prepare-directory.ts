@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { StoreError } from '../../store.ts';
 import { assertSound } from './file/assert-sound.ts';
 
-/** Mode of the files: the folder may have been there before, open to everybody. */
+/** Mode of the files: the folder may have been there before, open to all users. */
 export const FILE_MODE = 0o600;
 
 /**
- * Makes the directory (mode 0700), takes its files from other users and looks at what is in it before lmdb does, because lmdb ends the
- * process over files that it cannot read. True for a sound file that is shorter than the pages that it counts.
- * Throws `StoreError` `unavailable` or `corrupt`.
+ * Makes the directory (mode 0700), takes its files from other users and checks its content before lmdb does,
+ * because lmdb ends the process over files that it cannot read. True for a sound file that is shorter than the
+ * pages that it counts. Throws `StoreError` `unavailable` or `corrupt`.
  */
 export function prepareDirectory(directory: string): boolean {
   try {
@@ -41,7 +41,7 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** The error that tells the operator what to do about a directory. */
+/** The error with a remedy for the directory. */
 export function unusable(directory: string, cause: unknown): StoreError {
   const reason = reasonOf(cause);
   return new StoreError(

@@ -29,7 +29,7 @@ export interface RawLmdb extends RawStore {
   copyTo(directory: string): Promise<void>;
 }
 
-/** Opens an existing store for reading alone. Rejects with `unavailable`, `corrupt`, `newer_format`. */
+/** Opens an existing store only for reading. Rejects with `unavailable`, `corrupt`, `newer_format`. */
 export async function openRawLmdb(directory: string): Promise<RawLmdb> {
   const isShort = assertReadable(directory);
   return guarded(async () => {
@@ -149,7 +149,7 @@ function usersOf(root: RootDatabase<Buffer, Buffer>, peers: readonly number[]): 
   return [...new Set([...peers, ...others])].map((pid) => `process ${pid}`);
 }
 
-/** The engine tells of its copies in the system's words alone. */
+/** The engine reports faults of its copies only in the system's words. */
 function asCopyError(cause: Error): never {
   const code = /no space|quota|too large/i.test(cause.message) ? 'full' : 'unavailable';
   throw new StoreError(code, `the store could not be copied: ${cause.message}`, { cause });

@@ -9,7 +9,7 @@ export interface StoredRow {
 const EXPIRING = 't'.charCodeAt(0);
 const HEADER_SIZE = 9;
 
-/** The envelope itself, or for what expires a header with the instant in front of it. */
+/** The envelope itself, after a header with the instant if the row expires. */
 export function toRowBytes(envelope: Buffer, expiresAt: number): Buffer {
   if (expiresAt === Infinity) return envelope;
   const header = Buffer.allocUnsafe(HEADER_SIZE);
@@ -24,7 +24,7 @@ export function fromRowBytes(bytes: Uint8Array, version: number): StoredRow {
   return { envelope: row.subarray(HEADER_SIZE), version, expiresAt: row.readDoubleBE(1) };
 }
 
-/** Keys of the expiry table sort by instant, so what is due stands at its beginning. */
+/** Keys of the expiry table sort by instant, so the due ones come first. */
 export function toExpiryKey(expiresAt: number, key: Buffer): Buffer {
   const instant = Buffer.allocUnsafe(8);
   // Positive doubles sort by their bytes.

@@ -22,7 +22,10 @@ export function findExpired({ environment, steady }: UnitContext, limit: number)
   return due;
 }
 
-/** Removes rows on condition that they are still the expired ones; nobody is told, nobody saw them. */
+/**
+ * Removes rows on condition that they are still the expired ones; without a notification, since no read returns
+ * them.
+ */
 export function createSweepUnit(
   { environment }: UnitContext,
   due: readonly Due[],
@@ -34,7 +37,7 @@ export function createSweepUnit(
     issue() {
       for (const { mark, key, version } of due) {
         void expiry.remove(mark);
-        // The result does not matter; a failed commit is told by the group.
+        // The result does not matter; a failed commit is reported by the group.
         if (version !== undefined)
           data.ifVersion(key, version, () => void data.remove(key)).catch(ignore);
       }

@@ -4,12 +4,12 @@ import type { Clock, Timer } from '../../../core/time/clock.ts';
 import type { Watchers } from '../../watchers.ts';
 import { PATIENCE } from './connection.ts';
 
-/** Changes of a moment are told together: a notification makes commits wait for each other. */
+/** Changes of a moment are notified together: a notification makes commits wait for each other. */
 const GATHER_MS = 10;
-/** A process that dies before it tells leaves this to those who look. */
+/** The changes of a process that dies before its notification are found by polling. */
 const LOOK_MS = 500;
 const RECONNECT_MS = 1_000;
-/** A connection that only listens does not notice that nobody speaks any more, so it asks. */
+/** A connection that only listens does not notice a silent server, so it sends a query. */
 const ASK_MS = 10_000;
 /** A notification holds 8,000 bytes. */
 const MAX_PAYLOAD = 7_000;
@@ -23,7 +23,7 @@ export interface ChangesOptions {
   readonly watchers: Watchers;
 }
 
-/** Tells the other processes what this one changed, and its watchers what others did. */
+/** Notifies the other processes of changes by this one, and its watchers of changes by others. */
 export interface Changes {
   /** One commit, by the ids of its keys. */
   tell(ids: readonly string[]): void;
@@ -49,9 +49,9 @@ class ChangeFeed implements Changes {
   #count = 0;
   /** The last version when all commits up to it were known. */
   #base = 0;
-  /** Commits behind it, of this process and of others, that were told of. */
+  /** Commits after it, of this process and of others, that were notified. */
   #known = 0;
-  /** Commits that nobody had told of at the last look. */
+  /** Commits without a notification at the last look. */
   #missing = 0;
   #closed = false;
 
@@ -154,7 +154,7 @@ class ChangeFeed implements Changes {
     }, LOOK_MS);
   }
 
-  /** Commits that still nobody has told of at the second look came from a process that died. */
+  /** Commits without a notification at the second look came from a process that died. */
   async #countMissing(): Promise<void> {
     const last = await this.#lastVersion();
     const missing = last - this.#base - this.#known;
@@ -168,7 +168,7 @@ class ChangeFeed implements Changes {
   async #lastVersion(): Promise<number> {
     const { rows } = await this.#options.pool.query<{ last: string }>({
       ...PATIENCE,
-      // The value of a sequence that nobody has called yet is that of the first call.
+      // The value of an unused sequence is that of the first call.
       text: 'select case when is_called then last_value else 0 end as last from versions',
     });
     return Number(rows[0]?.last ?? 0);

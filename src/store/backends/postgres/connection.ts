@@ -41,7 +41,7 @@ export function settingsOf({ url, schema }: PostgresPlace): pg.ClientConfig {
     // Functions name their tables without a schema.
     `search_path=${schema}`,
     'client_min_messages=warning',
-    // A commit that waited for a lock has to see what others committed, whatever the server's default.
+    // A commit that waited for a lock has to see the commits of others, whatever the server's default.
     'default_transaction_isolation=read\\ committed',
   ].map((setting) => `-c ${setting}`);
   return {
@@ -72,7 +72,7 @@ export function openPool(place: PostgresPlace): pg.Pool {
     idleTimeoutMillis: IDLE_MS,
     statement_timeout: STATEMENT_MS,
   });
-  // A connection that dies while nobody uses it is replaced when somebody does.
+  // A connection that dies while idle is replaced at its next use.
   pool.on('error', () => undefined);
   return pool;
 }

@@ -12,9 +12,9 @@ import type { Store } from '../../store.ts';
 import { createWatchers } from '../../watchers.ts';
 
 /**
- * A store at cluster scope on PostgreSQL 13 or newer. A commit is one function call, so all or nothing,
- * and durable when it resolves unless the server was told otherwise. Rejects with `StoreError`
- * `unavailable`, `newer_format`, or `locked` when another store is half copied into it.
+ * A store at cluster scope on PostgreSQL 13 or newer. A commit is one function call, so all or nothing, and
+ * durable when it resolves unless the server is configured otherwise. Rejects with `StoreError` `unavailable`,
+ * `newer_format`, or `locked` when another store is half copied into it.
  */
 export async function openPostgresStore(
   given: Record<string, unknown>,
@@ -101,7 +101,7 @@ const GET = `select value, version from rows where key = $1 and ${ALIVE('$2')}`;
 const RANGE = `select key, value, version from rows where key > $1 and key < $2 and ${ALIVE('$4')}`;
 const PAGE = `${RANGE} order by key limit $3`;
 const PAGE_BACK = `${RANGE} order by key desc limit $3`;
-/** Leaves out the rows behind the one with which the values reach $5 bytes; those are never read. */
+/** Leaves out the rows after the one with which the values reach $5 bytes; those are never read. */
 const boundedBy = (page: string, order: string): string =>
   `select key, value, version from (
      select *, sum(octet_length(value)) over (order by ${order}

@@ -3,7 +3,7 @@ import { StoreError } from '../../store.ts';
 import type { RedisPlace } from './connection.ts';
 
 /**
- * Gives what an operator should know of how this server keeps what it acknowledged. Rejects with
+ * Returns warnings for the operator about the durability of acknowledged writes on this server. Rejects with
  * `read_only` for one that would lose it when it dies, or throws it out when its memory is full.
  */
 export async function assertDurable(redis: Redis, place: RedisPlace): Promise<string[]> {
@@ -17,7 +17,7 @@ export async function assertDurable(redis: Redis, place: RedisPlace): Promise<st
   }
   const policy = settings.get('maxmemory-policy') ?? '';
   const isBounded = Number(settings.get('maxmemory') ?? 0) > 0;
-  // Rows have no expiry of Redis' own, so that the volatile policies leave them alone.
+  // Rows have no expiry of Redis' own, so that the volatile policies do not evict them.
   if (isBounded && policy.startsWith('allkeys-')) {
     throw new StoreError(
       'read_only',
@@ -32,7 +32,7 @@ export async function assertDurable(redis: Redis, place: RedisPlace): Promise<st
   ];
 }
 
-/** Hosted servers hide their settings: nothing, then. They say themselves what they keep. */
+/** Hosted servers hide their settings: no warning, then. Their documentation says which writes are kept. */
 async function readSettings(redis: Redis): Promise<ReadonlyMap<string, string>> {
   const names = ['appendonly', 'appendfsync', 'maxmemory', 'maxmemory-policy'] as const;
   const flat = await redis.config('GET', ...names).catch(() => undefined);

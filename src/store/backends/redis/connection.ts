@@ -18,7 +18,7 @@ const optionsSchema = z.strictObject({
     .max(64)
     .regex(/^[^{}]*$/)
     .default('gateway:'),
-  /** True: also on a server that may forget what it acknowledged. */
+  /** True: also on a server that may lose acknowledged writes. */
   allow_volatile: z.boolean().default(false),
 });
 
@@ -43,7 +43,7 @@ export interface Names {
   readonly meta: string;
   readonly ping: string;
   readonly channel: string;
-  /** Tells the messages of this process, whose watchers know already. */
+  /** Identifies the messages of this process, whose watchers have the change already. */
   readonly sender: string;
 }
 
@@ -63,12 +63,12 @@ export function namesOf({ prefix }: RedisPlace): Names {
 
 export function connectTo({ url }: RedisPlace, changes: RedisOptions = {}): Redis {
   const redis = new Redis(url, { ...connectionOptions(), ...changes });
-  // Commands tell of it; without a listener it would be thrown.
+  // Commands reject with it; without a listener it would be thrown.
   redis.on('error', () => undefined);
   return redis;
 }
 
-/** Rejects with what is the matter, not with what ioredis makes of it. */
+/** Rejects with the cause, not with the error of ioredis. */
 export async function establish(redis: Redis): Promise<void> {
   let reason: unknown;
   const note = (error: unknown): void => void (reason ??= error);

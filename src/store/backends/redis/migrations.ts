@@ -9,10 +9,10 @@ import type { Names } from './connection.ts';
  */
 const STEPS: readonly string[] = ['', `redis.call('HSETNX', KEYS[2], 'identity', ARGV[2])`];
 
-/** Format that this code writes; a store of a higher number is left alone. */
+/** Format that this code writes; a store of a higher number stays unchanged. */
 export const FORMAT = STEPS.length;
 
-/** One script, so one step for everybody who looks, and for what Redis writes to its disk. */
+/** One script, so one step for every reader, and on the disk of Redis. */
 const MIGRATE = `
 local format = tonumber(redis.call('GET', KEYS[1]) or '0')
 if format >= ${FORMAT} then return format end

@@ -12,7 +12,7 @@ export function noticeSilence(redis: Redis, error: unknown): void {
   if (error instanceof Error && error.message === 'Command timed out') redis.disconnect(true);
 }
 
-/** A connection that only listens asks now and then whether anybody is there. Returns the stop. */
+/** Pings a connection that only listens now and then. Returns the stop. */
 export function askNowAndThen(listener: Redis, clock: Clock): () => void {
   let timer: Timer | undefined;
   const ask = (): void => {

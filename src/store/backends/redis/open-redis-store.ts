@@ -148,8 +148,8 @@ function toArguments({ type, bytes, ifVersion, ifAbsent, expiresAt, envelope }: 
 }
 
 /**
- * The keys that a message of the channel names, one character for each byte; undefined when it names
- * none in particular. Each stands behind its length, as `5:hello`.
+ * The keys that a message of the channel names, one character for each byte; undefined when it names none in
+ * particular. Each follows its length, as `5:hello`.
  */
 function readChangedKeys(message: Buffer): string[] | undefined {
   const keys: string[] = [];

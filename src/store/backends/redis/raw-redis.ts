@@ -19,7 +19,7 @@ import { toStoreError } from './to-store-error.ts';
  * expired is one as any other.
  */
 
-/** ARGV: a bound in lexical order, rows at most, bytes of rows to stop behind. Gives key, row, … */
+/** ARGV: a bound in lexical order, rows at most, bytes of rows to stop after. Gives key, row, … */
 const READ = `
 local found, size = {}, 0
 local keys = redis.call('ZRANGEBYLEX', KEYS[2], ARGV[1], '+', 'LIMIT', 0, ARGV[2])
@@ -148,7 +148,7 @@ function toRows(flat: readonly Buffer[]): RawRow[] {
   return Array.from({ length: flat.length / 2 }, (_, index) => {
     const [key, row] = [flat[2 * index]!, flat[2 * index + 1]!];
     const head = ROW.exec(row.toString('latin1', 0, HEAD_BYTES));
-    // The codec tells what is wrong with a row that has none.
+    // The codec reports the fault of a row that has none.
     if (!head) return { key, envelope: row, version: 0, expiresAt: Infinity };
     const [all, version, expiry] = head;
     return {

@@ -39,11 +39,10 @@ export interface BackUpOptions extends WalkOptions, CopyOptions {
 }
 
 /**
- * Copies a store that any number of processes serve, then the media that its rows may name. The copy
- * holds every write that was acknowledged before the call; it gets its name when all of it is on the
- * disk. Rejects with `StoreError` and leaves nothing: `unavailable` where there is no store or the
- * target holds something, `locked` while calls of a killed gateway wait beside it, `full`, `read_only`,
- * `corrupt`.
+ * Copies a store that any number of processes serve, then the media that its rows may name. The copy holds
+ * every write that was acknowledged before the call; it gets its name when all of it is on the disk. Rejects
+ * with `StoreError` and leaves nothing: `unavailable` where there is no store or the target holds something,
+ * `locked` while its folder has pending calls of a killed gateway, `full`, `read_only`, `corrupt`.
  */
 export async function backUp(options: BackUpOptions): Promise<Manifest> {
   const to = resolve(options.target);
@@ -83,7 +82,7 @@ async function write(directory: string, options: BackUpOptions): Promise<Manifes
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await letThemBeStored(store);
   await copyStore(store, folder);
-  // Copied behind the store: what a row names was there before the row, and is never changed.
+  // Copied after the store: a file is there before the row that names it, and is never changed.
   const files = media === undefined ? [] : await copyMedia(media, directory, options);
   const copy = await look(folder, options);
   await syncFile(join(directory, DATA_FILE));
@@ -149,7 +148,7 @@ async function copyMedia(
   return files;
 }
 
-/** Lets go of a file that was deleted since it was listed, with the row that named it. */
+/** Skips a file that was deleted since it was listed, with the row that named it. */
 function ifGone(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }

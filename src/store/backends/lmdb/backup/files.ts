@@ -69,7 +69,7 @@ export async function filesBelow(directory: string): Promise<string[]> {
     .toSorted();
 }
 
-/** Puts what was named, renamed or removed in a folder on the disk. */
+/** Syncs the names of a folder to the disk. */
 export async function syncFolder(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {

@@ -24,15 +24,15 @@ export interface RestoreOptions extends WalkOptions, CopyOptions {
 
 export interface Restored {
   readonly manifest: Manifest;
-  /** Place of the former store now; undefined where there was none. */
+  /** Path of the former store now; undefined where there was none. */
   readonly formerStore: string | undefined;
 }
 
 /**
- * Puts the store of a backup in the place of another, in one step: whatever ends it, there is the old
- * store or the new one. Media are added beside those that are there, for what has one name never
- * changes. Rejects with `StoreError` before anything changed: `locked` while a process has the store
- * open or when it is not to be replaced, `corrupt` when the backup is, `newer_format`, `full`.
+ * Puts the store of a backup in the place of another, in one step: whatever ends it, there is the old store or
+ * the new one. Media are added to those that are there, since the content of a name never changes. Rejects with
+ * `StoreError` before anything changed: `locked` while a process has the store open or when it is not to be
+ * replaced, `corrupt` when the backup is, `newer_format`, `full`.
  */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const from = resolve(options.from);
@@ -105,7 +105,7 @@ async function swap(
   try {
     await digestFile(join(from, DATA_FILE), options, partial);
     if (await exists(data)) former = await setAside(data, store, options);
-    // Somebody may have started meanwhile.
+    // A gateway may have started meanwhile.
     await assertFree(store, true);
     await rename(partial, data);
     isSwitched = true;

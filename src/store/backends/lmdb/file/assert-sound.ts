@@ -4,7 +4,7 @@ import { StoreError } from '../../../store.ts';
 import { BrokenPage, PageCheck } from './check-pages.ts';
 import { bytesOf, isLaterFormat, readMeta } from './meta-page.ts';
 
-/** Sentence about a file that misses what it had. */
+/** Sentence about a file that is missing content. */
 export const SHORTER = 'it is shorter than its last commit';
 /** Each means that another process has committed meanwhile. */
 const MAX_TRIES = 5;
@@ -27,7 +27,7 @@ export function assertSound(file: string): boolean {
       const { fault, isShort } = lookAt(file, descriptor);
       if (fault === undefined) return isShort;
       if (fault !== 'changed') throw damaged(fault, file);
-      // Somebody has it open and writes, so lmdb can read it.
+      // A process has it open and writes, so lmdb can read it.
       if (tries === MAX_TRIES) return false;
     }
   } finally {

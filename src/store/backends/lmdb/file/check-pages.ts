@@ -115,7 +115,7 @@ export class PageCheck {
     let before = -1;
     for (let index = 0; index < count; index++) {
       const node = PAGE_HEAD + page.readUInt16LE(PAGE_HEAD + 2 * index);
-      // The first key of a branch stands for all that are lower.
+      // The first key of a branch means all lower ones.
       if (before >= 0 && !isAscending(page, before, node)) throw broken(number);
       if (isLeaf || index > 0) before = tree.kind === 'free' ? -1 : node;
       if (isLeaf) this.#checkLeafNode(page, node, walk);
@@ -167,7 +167,7 @@ export class PageCheck {
       const end = first + pages;
       if (first < FIRST_PAGE || pages > this.#meta.lastPage || end > this.#meta.lastPage + 1)
         throw new BrokenPage('a list of free pages');
-      // Those behind the end of the file were never written; no tree can reach them.
+      // Those after the end of the file were never written; no tree can reach them.
       for (let next = first; next < Math.min(end, this.#wholePages); next++) this.#take(next);
     }
   }

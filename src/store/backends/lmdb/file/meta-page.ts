@@ -49,7 +49,7 @@ export function readMeta(descriptor: number): MetaPage | undefined {
 /** Bytes of the pages that are counted, of which a file need not have all. */
 export const bytesOf = ({ lastPage, pageSize }: MetaPage): number => (lastPage + 1) * pageSize;
 
-/** Undefined for a page that is cut short or no meta page. A later format is told, not judged. */
+/** Undefined for a page that is cut short or no meta page. A later format is reported, not checked. */
 function readMetaAt(descriptor: number, position: number): MetaPage | undefined {
   const page = Buffer.alloc(META_BYTES);
   if (readSync(descriptor, page, 0, META_BYTES, position) < META_BYTES) return undefined;
@@ -97,7 +97,7 @@ export function readTree(bytes: Buffer, at: number): TreeRecord {
   };
 }
 
-/** 64 bits; all ones are {@link NO_PAGE}, and what is beyond safe integers is only that large. */
+/** 64 bits; all ones are {@link NO_PAGE}, and a number beyond safe integers is only that large. */
 export function readNumber(bytes: Buffer, at: number): number {
   const [low, high] = [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4)];
   if (low === 0xffffffff && high === 0xffffffff) return NO_PAGE;
