@@ -69,7 +69,7 @@ export async function archiveSession(
   return changed?.row ?? log.load(organization, id);
 }
 
-/** Undefined when nothing changes. The event tells what did (requirement sessions.update). */
+/** Undefined when nothing changes. The event names the changes (requirement sessions.update). */
 async function withUpdates(
   deps: ChangeDeps,
   row: SessionRow,

@@ -2,7 +2,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { SessionLog } from './log/session-log.ts';
 import type { SessionRow } from './session-row.ts';
 
-/** Calls that the error names; of more, it tells how many. */
+/** Calls that the error names; of more, it gives the number. */
 const MAX_NAMED = 3;
 
 /**
@@ -27,7 +27,7 @@ export async function checkAwaited(
   throw new GatewayError('conflict', { message, type: 'session_waiting', retry: false });
 }
 
-/** True when the turn that waits is told to end, and whoever runs it is yet to do so. */
+/** True when the waiting turn was requested to end, and its runner has not done so yet. */
 async function isInterrupted(log: SessionLog, id: string): Promise<boolean> {
   for await (const chunk of log.chunks(id, { order: 'desc' })) {
     for (const { event } of chunk) {

@@ -78,7 +78,7 @@ export function createSessions({
   };
 }
 
-/** See `Sessions.terminate`. Whoever runs its turn finds that it is no longer theirs. */
+/** See `Sessions.terminate`. The runner of its turn finds that it is no longer its own. */
 async function terminateSession(
   log: SessionLog,
   { organization, id }: Whose,

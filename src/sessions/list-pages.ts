@@ -16,7 +16,7 @@ import { STATUS_MOVES } from './status-moves.ts';
 
 const MAX_SESSIONS = 100;
 const MAX_EVENTS = 1_000;
-/** Direction in which the list goes on, and the Session behind which it does. */
+/** Direction in which the list continues, and the Session after which it does. */
 const SESSION_PLACE = /^([<>])(sess_\w{1,100})$/;
 /** Number of an event. */
 const EVENT_PLACE = /^[1-9]\d{0,14}$/;

@@ -16,7 +16,7 @@ export async function listSessions(
   const prefix = indexPrefix(organization, ...narrowest(filter));
   const found: Session[] = [];
   let last = after;
-  // No more than what may be enough, which it mostly is.
+  // At most the number that may be enough, which it mostly is.
   for (let chunk = Math.min(limit, CHUNK); ; chunk = Math.min(2 * chunk, CHUNK)) {
     const ids = await log.store.list({
       prefix,

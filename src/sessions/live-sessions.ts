@@ -1,6 +1,6 @@
 import type { EventDelta, PlacedEvent } from './log/session-event.ts';
 
-/** Somebody in this process who follows a Session. */
+/** A follower of a Session in this process. */
 export interface LiveFollower {
   /** Something changed: these events were appended, unless another process did it. */
   ring(placed: PlacedEvent[]): void;
@@ -9,10 +9,7 @@ export interface LiveFollower {
   readonly seesParts?: boolean;
 }
 
-/**
- * Feed of the followers in this process, at once and without the store; others learn of the log
- * alone.
- */
+/** Feed of the followers in this process, at once and without the store; others only read the log. */
 export class LiveSessions {
   readonly #followers = new Map<string, Set<LiveFollower>>();
 
@@ -25,7 +22,7 @@ export class LiveSessions {
     };
   }
 
-  /** True when anybody sees parts of the events of the Session. */
+  /** True when a follower sees parts of the events of the Session. */
   isWatched(id: string): boolean {
     for (const { seesParts = false } of this.#followers.get(id) ?? []) if (seesParts) return true;
     return false;

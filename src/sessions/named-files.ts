@@ -3,7 +3,7 @@ import { filesOf } from '../resources/files/message-files.ts';
 import { toInput } from './log/send-events.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Tells whether the organization has this upload. */
+/** True when the organization has this upload. */
 export type HasFile = (organization: string, id: string) => Promise<boolean>;
 
 /**

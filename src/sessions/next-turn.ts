@@ -4,13 +4,13 @@ import type { RowChange, SessionLog } from './log/session-log.ts';
 import type { SessionRow } from './session-row.ts';
 
 interface NextTurn extends RowChange {
-  /** The turn goes on, or another one comes. */
+  /** The turn continues, or another one begins. */
   readonly isFollowed: boolean;
 }
 
 /**
- * Adds to the events of a turn that ends with messages left the beginning of the next one, in the
- * same commit: nobody finds the Session idle with its work undone.
+ * Adds to the events of a turn that ends with messages left the beginning of the next one, in the same commit:
+ * no reader finds the Session idle with its work undone.
  */
 export function withNextTurn(
   log: SessionLog,

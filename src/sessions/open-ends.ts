@@ -2,12 +2,12 @@ import type { NewEvent, SessionEvent } from './log/session-event.ts';
 import type { SessionLog } from './log/session-log.ts';
 import { awaitedBy } from './status-moves.ts';
 
-/** Result of a call that nobody will answer any more. */
+/** Result of a call that gets no other answer. */
 export const CUT_OFF = 'interrupted: the call was cut off and may or may not have had its effect';
-/** Answers a call that nobody was permitted to run, or came to, before its turn ended. */
+/** Answers a call that was not permitted, or not started, before its turn ended. */
 export const NOT_BEGUN = 'cancelled: the turn ended before the call began, so it had no effect';
 
-/** Calls of tools, what answers each and how it names it; custom ones are the client's alone to answer. */
+/** Calls of tools, what answers each and how it names it; only the client answers custom ones. */
 const CALLS = [
   { use: 'agent.tool_use', result: 'agent.tool_result', member: 'tool_use_id' },
   { use: 'agent.mcp_tool_use', result: 'agent.mcp_tool_result', member: 'mcp_tool_use_id' },

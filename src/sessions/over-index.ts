@@ -1,15 +1,15 @@
 import type { Key, Op } from '../store/store.ts';
 import type { SessionRow } from './session-row.ts';
 
-/** Sessions that take no more input and still have events, by the time of the last of them. */
+/** Sessions that no longer take input and still have events, by the time of the last of them. */
 export const OVER: Key = ['session-over'];
 export const overKey = (at: number, id: string): Key => [...OVER, at, id];
-/** Present when every Session that was over before there was this index has its place in it. */
+/** Present when every Session that was over before there was this index has its row in it. */
 export const OVER_COMPLETE: Key = ['session-over-complete'];
 
 type Over = Pick<SessionRow, 'id' | 'status' | 'archivedAt' | 'lastAt' | 'head' | 'removed'>;
 
-/** Its place; undefined while it may go on, and when nothing is left of it. */
+/** Its row; undefined while it may continue, and when nothing is left of it. */
 export function overKeyOf(row: Over): Key | undefined {
   const { id, status, archivedAt, lastAt, head, removed } = row;
   const isOver = status === 'terminated' || (status === 'idle' && archivedAt !== null);

@@ -38,7 +38,7 @@ export function limitOf(query: URLSearchParams, max: number): number {
 /** Bounds of a time, as `created_at[gt|gte|lt|lte]` gives them: `[bound, ISO 8601 in UTC]`. */
 export type Bounds = readonly (readonly [bound: string, time: string])[];
 
-/** @throws GatewayError `invalid_request` for what is no time */
+/** @throws GatewayError `invalid_request` unless it is a time */
 export function boundsOf(query: URLSearchParams): Bounds {
   return ['gt', 'gte', 'lt', 'lte'].flatMap((bound) => {
     const name = `created_at[${bound}]`;
@@ -63,7 +63,7 @@ export interface Cursors {
 
 /**
  * @param list whatever makes the list another one: whose it is, its order, its filters
- * @param places form of all places of the list; the mark of a cursor is no secret, so any may be sent
+ * @param places form of all positions of the list; the mark of a cursor is no secret, so any may be sent
  */
 export function cursorsOf(list: unknown, places: RegExp): Cursors {
   const mark = fingerprint(list).slice(0, 8);

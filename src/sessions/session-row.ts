@@ -12,11 +12,11 @@ export interface SessionRow extends Omit<Session, 'agent'> {
   readonly lastInput: number;
   /** Messages that no turn has begun with yet. */
   readonly queued: number;
-  /** Ids of the events that the client must answer before the turn goes on. */
+  /** Ids of the events that the client must answer before the turn continues. */
   readonly awaiting: readonly string[];
-  /** Idle in the middle of a turn: what comes next goes on with it. */
+  /** Idle in the middle of a turn: the next input continues it. */
   readonly isPaused: boolean;
-  /** Runner of the turn: nobody else may append to it. Null before the first. */
+  /** Runner of the turn: only it may append to it. Null before the first. */
   readonly turn: string | null;
   /** Attempts that began since the last turn came to its end, the one that ended it included. */
   readonly goes: number;
@@ -45,7 +45,7 @@ export const indexPrefix = (organization: string, index: SessionIndex, value: st
   value,
 ];
 
-/** Every place at which lists find the Session; none of them ever changes. */
+/** Every key under which lists find the Session; none of them ever changes. */
 export function indexKeys(
   row: Pick<SessionRow, 'id' | 'organization' | 'agentId' | 'deploymentId' | 'endpointId'>,
 ): Key[] {

@@ -70,6 +70,6 @@ export interface Session {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly archivedAt: string | null;
-  /** Events that are there no more: all up to a number, since when (ISO 8601). Absent: none. */
+  /** Removed events: all up to a number, since when (ISO 8601). Absent: none. */
   readonly removed?: { readonly upTo: number; readonly at: string } | undefined;
 }

@@ -44,8 +44,8 @@ export interface MadeSession {
 export interface SessionInput {
   readonly events: readonly unknown[];
   /**
-   * Id of the event to which the Session must still want an answer; null: it must want none, or be told
-   * to give the turn up. Judged in their commit. Default: any.
+   * Id of the event to which the Session must still want an answer; null: it must want none, or be requested to
+   * give the turn up. Judged in their commit. Default: any.
    */
   readonly awaited?: string | null | undefined;
   /** Further operations of their commit, given the events as they are appended. */
@@ -65,7 +65,7 @@ export interface Termination {
 type SessionState = 'status' | 'createdAt' | 'updatedAt' | 'archivedAt';
 
 export interface EventQuery {
-  /** Place after (ascending) or before (descending) which the page begins. */
+  /** Position after (ascending) or before (descending) which the page begins. */
   readonly after?: number | undefined;
   /** Default 20. */
   readonly limit?: number | undefined;
@@ -84,7 +84,7 @@ export interface EventPage {
 }
 
 export interface FollowOptions {
-  /** Event id: everything behind it comes first, then what happens. Default: what happens from now on. */
+  /** Event id: everything after it comes first, then new events. Default: events from now on. */
   readonly after?: string | undefined;
   readonly signal: AbortSignal;
   /** Event types that `event_start` and `event_delta` are shown of, too. Default: none. */
@@ -145,30 +145,30 @@ export interface Sessions {
   /**
    * Appends `session.updated` unless nothing changes.
    *
-   * @throws GatewayError `not_found`; `conflict` for an agent at work; `invalid_request` and
-   *   `unprocessable` for lists that make no Agent or name what is not declared
+   * @throws GatewayError `not_found`; `conflict` for an agent at work; `invalid_request` and `unprocessable`
+   * for lists that make no Agent or name undeclared objects
    */
   update(organization: string, id: string, changes: SessionChanges): Promise<Session>;
   /**
-   * Ends all input; a turn that runs goes on to its end and can be interrupted. Idempotent.
+   * Ends all input; a turn that runs continues to its end and can be interrupted. Idempotent.
    *
    * @throws GatewayError `not_found`
    */
   archive(organization: string, id: string, archival?: Archival): Promise<Session>;
   /**
-   * Ends its turn and its streams for good; what was said stays readable. False when it was over already
-   * or `onlyIf` does not hold. @throws GatewayError `not_found`
+   * Ends its turn and its streams for good; its events stay readable. False when it was over already or
+   * `onlyIf` does not hold. @throws GatewayError `not_found`
    */
   terminate(organization: string, id: string, termination: Termination): Promise<boolean>;
   /** Ends its turn and its streams. @throws GatewayError `not_found` */
   remove(organization: string, id: string, commit?: SessionCommit): Promise<void>;
   /**
-   * Appends all of the events or none and wakes the turn that they are for; gives back what was sent.
-   * A Session that waits for nothing else runs from the same commit on, so nobody takes it for done.
+   * Appends all of the events or none and wakes the turn that they are for; returns the events. A Session that
+   * waits for nothing else runs from the same commit on, so it never looks done.
    *
    * @throws GatewayError `not_found`; `invalid_request` with the path of the fault in `events`;
-   *   `conflict` for a terminated Session, for an archived one unless it runs and all that is sent are
-   *   interrupts, and where `awaited` does not hold
+   * `conflict` for a terminated Session, for an archived one unless it runs and all that is sent are
+   * interrupts, and where `awaited` does not hold
    */
   send(
     organization: string,
@@ -197,7 +197,7 @@ export interface TurnChange {
   readonly usage?: Session['usage'];
   readonly cost?: number;
   readonly unpriced?: boolean;
-  /** The input up to this place is taken up. */
+  /** The input up to this position is taken up. */
   readonly handled?: number;
   /** The runner has nothing left to do unless further input came: its go may end with this commit. */
   readonly isLast?: boolean;
@@ -212,9 +212,9 @@ export interface TurnLog {
   readonly session: Session;
   /** The go has ended with the last append: another process may have the Session. */
   readonly isOver: boolean;
-  /** Somebody in this process sees parts of events on their way. */
+  /** A follower in this process sees parts of events on their way. */
   readonly isWatched: boolean;
-  /** Events from the place on, ascending, all pages. */
+  /** Events from the position on, ascending, all pages. */
   events(after?: number): AsyncIterable<PlacedEvent>;
   /** Appends in one commit with the change. */
   append(events: readonly NewEvent[], change?: TurnChange): Promise<PlacedEvent[]>;
@@ -229,9 +229,9 @@ export interface TurnLog {
 /** Executes turns: the built-in model loop or a harness (design: Sessions and runtimes). */
 export interface TurnRunner {
   /**
-   * Continues from wherever the log stands, after a crash too, until nothing is left to do: idle
-   * with a stop reason, or waiting for the client. `signal` is aborted when the lease is lost or
-   * the process stops: stop without a word, another process continues.
+   * Continues from the end of the log, after a crash too, until nothing is left to do: idle with a stop reason,
+   * or waiting for the client. `signal` is aborted when the lease is lost or the process stops: stop without a
+   * word, another process continues.
    */
   run(log: TurnLog, signal: AbortSignal): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { NewEvent } from './log/session-event.ts';
 import type { SessionStatus } from './session.ts';
 
 /**
- * Every move that there is (requirement sessions.status.transitions), and what may be said again: what
+ * Every move that there is (requirement sessions.status.transitions), and the repeatable ones: the events that
  * an idle Session waits for, and that one runs.
  */
 export const STATUS_MOVES: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
@@ -19,18 +19,18 @@ const STATUS_EVENTS: Readonly<Record<string, SessionStatus>> = {
   'session.status_terminated': 'terminated',
 };
 
-/** The status that an event tells of; undefined for events of other kinds. */
+/** The status of an event; undefined for events of other kinds. */
 export function moveOf({ type }: NewEvent): SessionStatus | undefined {
   return STATUS_EVENTS[type];
 }
 
-/** The type of the event that tells of a move. */
+/** The type of the event of a move. */
 export function eventOf(status: SessionStatus): NewEvent['type'] {
   const found = Object.entries(STATUS_EVENTS).find(([, to]) => to === status);
   return found?.[0] as NewEvent['type'];
 }
 
-/** Ids of the events that must be answered before a turn goes on, as an idle event tells them. */
+/** Ids of the events that must be answered before a turn continues, from an idle event. */
 export function awaitedBy(event: NewEvent): readonly string[] {
   const reason = event['stop_reason'] as { type?: unknown; event_ids?: unknown } | undefined;
   const ids = reason?.type === 'requires_action' ? reason.event_ids : [];

@@ -24,7 +24,7 @@ interface Go {
   readonly runner: TurnRunner;
   readonly id: string;
   readonly fence: TurnFence;
-  /** Aborted with the job, and when somebody else has the Session or it is no more. */
+  /** Aborted with the job, and when another runner has the Session or it is deleted. */
   readonly stop: AbortController;
   readonly pause: JobRun['pause'];
   readonly toEnd: JobRun['toEnd'];
@@ -70,8 +70,8 @@ interface Begun {
 }
 
 /**
- * Keeps former goes of the job from appending; undefined for a Session that is no more. The first go has
- * nobody to keep out, and spares itself a commit.
+ * Keeps former runs of the job from appending; undefined for a deleted Session. The first run has no former
+ * one, and saves a commit.
  */
 async function begin(log: SessionLog, id: string, attempt: number): Promise<Begun | undefined> {
   const turn = log.newTurnId();
@@ -133,7 +133,7 @@ async function runTurn(go: Go, entry: Entry<SessionRow>): Promise<boolean> {
     await runner.run(turnLog, stop.signal);
     return turnLog.isOver;
   } catch (error) {
-    // Nothing is tried again behind the end.
+    // Nothing is tried again after the end.
     if (!turnLog.isOver) throw error;
     return true;
   } finally {
@@ -142,14 +142,14 @@ async function runTurn(go: Go, entry: Entry<SessionRow>): Promise<boolean> {
   }
 }
 
-/** Somebody changed the Session: it may be another's now, or there is input. */
+/** The Session has changed: it may have another runner now, or there is input. */
 async function lookAgain({ log, id, fence, stop }: Go, turnLog: FencedTurnLog): Promise<void> {
   try {
     const entry = await log.find(id);
     if (entry && fence.owns(entry.value)) turnLog.see(entry);
     else stop.abort();
   } catch {
-    // A store that fails tells the turn so at its next append.
+    // The turn gets the error of a failing store at its next append.
   }
 }
 
@@ -183,8 +183,8 @@ async function noteFailure(go: Go): Promise<void> {
 }
 
 /**
- * Ends the turn, so that nobody waits for it for ever; input that waits behind it gets goes of its own.
- * A Session without anything to end is told of the failure alone.
+ * Ends the turn, so that no client waits for it for ever; input that waits after it gets runs of its own. A
+ * Session without anything to end only gets the failure.
  */
 async function giveUp(go: Go): Promise<JobResult> {
   const error = failed('the turn failed again and again', 'exhausted');

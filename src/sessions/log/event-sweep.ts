@@ -21,9 +21,9 @@ export interface EventSweepDeps {
 }
 
 /**
- * Removes the events of Sessions that are over, those that ended first at first. The Session stays and
- * tells since when its events are gone: who reads sees all of them or none. Age counts from the last
- * change of the Session. One that may go on, or has a turn to do, is left alone.
+ * Removes the events of Sessions that are over, those that ended first at first. The Session stays and says
+ * since when its events are gone: a reader sees all of them or none. Age counts from the last change of the
+ * Session. One that may continue, or has a turn to do, is skipped.
  */
 export function createEventSweep(deps: EventSweepDeps): Sweep {
   return async (step) => {
@@ -32,7 +32,7 @@ export function createEventSweep(deps: EventSweepDeps): Sweep {
   };
 }
 
-/** Finds, once in the life of a store, what was over before there was the index. */
+/** Finds, once in the life of a store, the Sessions that were over before there was the index. */
 async function enterOver(store: Store, { cursor, limit }: SweepStep): Promise<Swept> {
   const page = await store.list<SessionRow>({
     prefix: SESSIONS,
@@ -50,7 +50,7 @@ async function enterOver(store: Store, { cursor, limit }: SweepStep): Promise<Sw
   return { removed: 0, cursor: last ?? null };
 }
 
-/** The cursor is the place of the last Session that was left alone. */
+/** The cursor is the position of the last Session that was skipped. */
 async function sweepOver(deps: EventSweepDeps, step: SweepStep): Promise<Swept> {
   let after = Array.isArray(step.cursor) ? (step.cursor as Key) : undefined;
   const page = await deps.store.list({ prefix: OVER, limit: PAGE, ...(after && { after }) });
@@ -74,14 +74,14 @@ interface Taken {
 
 const LEFT_ALONE: Taken = { removed: 0, isMore: false, isLeftAlone: true };
 
-/** One commit with the first events of the Session at this place, and the place when none are left. */
+/** One commit with the first events of the Session at this position, and the index row when none are left. */
 async function removeSome({ store, clock }: EventSweepDeps, place: Key): Promise<Taken> {
   const id = String(place[2]);
   const entry = await store.get<SessionRow>(sessionKey(id));
   const isFirst = entry !== undefined && isDeepStrictEqual(overKeyOf(entry.value), place);
   if (isFirst && (await store.get(jobKey(TURN_JOB, id)))) return LEFT_ALONE;
   const upTo = isFirst ? entry.value.head : entry?.value.removed?.upTo;
-  // It was deleted, or has left this place.
+  // It was deleted, or has left this position.
   const old = upTo === undefined ? [] : await firstEvents(store, id, upTo);
   const isMore = mayHaveMore(
     old.map(({ value }) => value),
@@ -104,7 +104,7 @@ async function firstEvents(store: Store, id: string, upTo: number) {
   return first.filter(({ key }) => Number(key[2]) <= upTo);
 }
 
-/** Hides its events from everybody; does not hold while somebody changes it or has a turn to do. */
+/** Hides its events from all readers; conflicts with a change of it and with a turn to do. */
 function markOps({ key, value, version }: Entry<SessionRow>, now: number): Op[] {
   const removed = { upTo: value.head, at: new Date(now).toISOString() };
   return [

@@ -5,20 +5,20 @@ import type { SessionLog } from './session-log.ts';
 
 export interface FollowFrom {
   readonly id: string;
-  /** Everything behind this number. */
+  /** Everything after this number. */
   readonly after: number;
   readonly signal: AbortSignal;
   /** Types of events whose parts are wanted, too. */
   readonly deltas: readonly string[];
 }
 
-/** Nothing comes behind these. */
+/** These are the last. */
 const LAST = new Set<string>(['session.status_terminated', 'session.deleted']);
 
 /**
- * The log from a place on, then what happens, each event once and in order. The store rings when
- * something was appended, on this or another process; what is appended is always read from the log.
- * Parts of events come between what was appended before and after them.
+ * The log from a position on, then new events, each event once and in order. The store notifies of every
+ * append, of this or another process; events are always read from the log. Parts of events come between the
+ * events appended before and after them.
  */
 export async function* followLog(
   log: SessionLog,

@@ -1,7 +1,7 @@
 import type { LiveFollower } from '../live-sessions.ts';
 import type { EventDelta, SessionEvent } from './session-event.ts';
 
-/** Parts that wait for a reader; one that is slower gets no more of that event. */
+/** Parts that wait for a reader; one that is slower gets no further parts of that event. */
 const MAX_WAITING = 1_000;
 /** Events on their way at once. */
 const MAX_OPEN = 16;
@@ -47,12 +47,12 @@ export class Inbox implements LiveFollower {
     const id = this.#idOf(delta);
     if (id === undefined || !this.#open.has(id)) return;
     if (this.#waiting.length < MAX_WAITING) this.#waiting.push({ id, delta });
-    // Later parts would join to another text without what comes next.
+    // Later parts would join to another text without the next ones.
     else this.#open.delete(id);
     this.#resolve();
   }
 
-  /** Parts of an event that is about to be told whole; none come after it. */
+  /** Parts of an event that is about to be sent whole; none come after it. */
   takeOf(event: SessionEvent): EventDelta[] {
     const taken = this.#waiting.filter(({ id }) => id === event.id);
     this.#waiting = this.#waiting.filter(({ id }) => id !== event.id);
@@ -60,7 +60,7 @@ export class Inbox implements LiveFollower {
     return taken.map(({ delta }) => delta);
   }
 
-  /** Parts that may be told now: none of them before what was appended ahead of it. */
+  /** Parts that may be sent now: none of them before an event appended earlier. */
   take(): EventDelta[] {
     if (this.#rung) return [];
     const taken = this.#waiting;

@@ -57,7 +57,7 @@ export function parseInputEvents(value: unknown, path: string): NewEvent[] {
   return events;
 }
 
-/** Most events are told by their size in characters, which need not be written for that. */
+/** The size in characters decides for most events, which need not be serialized for that. */
 function isSurelySmall(event: NewEvent): boolean {
   return approximateSize(event) * MAX_BYTES_PER_CHAR <= MAX_EVENT_BYTES;
 }

@@ -8,8 +8,8 @@ import type { SessionStatus } from '../session.ts';
 export type IdentifiedEvent = NewEvent & { readonly id: string };
 
 /**
- * Appends events to a row: gives them their places, moves the status as they say, and notes what turns
- * must look at.
+ * Appends events to a row: gives them their numbers, moves the status as they say, and notes what turns must
+ * look at.
  *
  * @throws GatewayError `conflict` for a move that the table does not allow
  */

@@ -6,7 +6,7 @@ import type { SessionRow } from '../session-row.ts';
 import type { EventPage, EventQuery } from '../sessions.ts';
 
 const DEFAULT_LIMIT = 20;
-/** Characters of one page: more would hold everybody else up while they are written. */
+/** Characters of one page: more would delay all others while they are written. */
 const MAX_SIZE = 1024 * 1024;
 
 /** One page of a log; shorter than asked for at its end, or when its events are large. */
@@ -33,8 +33,8 @@ export async function readEvents(
 }
 
 /**
- * The place behind which a follower begins: that of the event it saw last, or the end of the log. What
- * was removed it may have seen or not.
+ * The position after which a follower begins: that of the event it saw last, or the end of the log. It may have
+ * seen removed events or not.
  *
  * @throws GatewayError `invalid_request` for an id that is no event of the Session
  */

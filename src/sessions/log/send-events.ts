@@ -23,7 +23,7 @@ export interface Whose {
   readonly id: string;
 }
 
-/** Events alone are an input, too. */
+/** Events without a message are an input, too. */
 export function toInput(input: SessionInput | readonly unknown[]): SessionInput {
   return 'events' in input ? input : { events: input };
 }
@@ -58,7 +58,7 @@ export async function sendEvents(
   return toSent(changed);
 }
 
-/** Turns of one organization share their room. */
+/** Concurrency limit per organization. */
 export const turnJob = (id: string, organization: string): Job => ({
   kind: TURN_JOB,
   id,
@@ -66,16 +66,14 @@ export const turnJob = (id: string, organization: string): Job => ({
   holder: organization,
 });
 
-/**
- * True when the events start a turn; those of the operator's side are read when somebody speaks.
- */
+/** True when the events start a turn; those of the operator's side are read at the next message. */
 export function callsForTurn(events: readonly NewEvent[]): boolean {
   return events.some(({ type }) => type !== 'system.message');
 }
 
 /**
- * Events that the input adds to an idle Session: it runs, or it says what is still to be answered.
- * They are in the same commit, so that nobody finds it idle with its work undone.
+ * Events that the input adds to an idle Session: it runs, or it names the calls still to be answered. They are
+ * in the same commit, so that no reader finds it idle with its work undone.
  */
 export function statusAfter(row: SessionRow, events: readonly IdentifiedEvent[]): NewEvent[] {
   if (row.status !== 'idle') return [];

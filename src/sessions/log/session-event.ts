@@ -26,7 +26,7 @@ export type ServerType =
   | 'span.model_request_start'
   | 'span.model_request_end';
 
-/** An event before it has its place: the wire object without `processed_at`. */
+/** An event before it has its number: the wire object without `processed_at`. */
 export interface NewEvent {
   readonly type: InputType | ServerType;
   /** Present where `TurnLog.nextEventId` reserved it. */
@@ -42,7 +42,7 @@ export interface SessionEvent extends NewEvent {
   readonly processed_at: string;
 }
 
-/** A stored event with its place in the one order of its Session. */
+/** A stored event with its number in the one order of its Session. */
 export interface PlacedEvent {
   /** Counts from 1 without gaps. */
   readonly seq: number;

@@ -41,11 +41,11 @@ export interface RowChange {
   readonly events?: readonly IdentifiedEvent[];
   /** Further operations of the same commit. */
   readonly ops?: readonly Op[];
-  /** The same, for those that depend on what is appended. */
+  /** The same, for those that depend on the appended events. */
   also?(changed: Changed): Promise<readonly Op[]>;
   /** Default: the store commits. */
   readonly commit?: SessionCommit | undefined;
-  /** The Session is no more; the events are its last. */
+  /** The Session is deleted; the events are its last. */
   readonly isEnd?: true;
 }
 
@@ -56,7 +56,7 @@ export interface Changed {
 }
 
 export interface WalkOptions {
-  /** Strictly behind it in the direction of travel. */
+  /** Strictly after it in the direction of travel. */
   readonly after?: number | undefined;
   readonly order?: 'asc' | 'desc' | undefined;
 }
@@ -127,7 +127,7 @@ export class SessionLog {
     return (await this.store.get<SessionEvent>(eventKey(id, seq)))?.value;
   }
 
-  /** The next events behind a place, or before it; empty at the end. */
+  /** The next events after a position, or before it; empty at the end. */
   async chunk(id: string, { after, order = 'asc' }: WalkOptions): Promise<PlacedEvent[]> {
     const rows = await this.store.list<SessionEvent>({
       prefix: eventPrefix(id),
@@ -146,17 +146,17 @@ export class SessionLog {
       if (chunk.length > 0) yield chunk;
       if (!isFollowed(chunk)) return;
       last = chunk.at(-1)?.seq;
-      // Stores on this host answer at once: eight long pages in one turn would hold up everybody.
+      // Stores on this host answer at once: eight long pages in one tick would delay all others.
       await ownTurn();
     }
   }
 
   /**
-   * Commits what `make` does to the row, anew as often as somebody else was faster. Undefined from
-   * `make`: nothing is to be done.
+   * Commits the changes that `make` returns for the row, again as often as another process was faster.
+   * Undefined from `make`: nothing is to be done.
    *
-   * @param seen the row as it mostly still is, for whoever is the one that changes it; read when it is not.
-   *   Default: it is read
+   * @param seen the row as it mostly still is, if it has one writer; read again when it has changed. Default:
+   * it is read
    * @throws GatewayError what `make` throws; `conflict` when it never gets through
    */
   change(
@@ -202,7 +202,7 @@ export function isFollowed(chunk: readonly PlacedEvent[]): boolean {
   );
 }
 
-/** Writes events at their places; their head is the caller's to write. */
+/** Writes events by their numbers; the caller writes their head. */
 export function appendOps(id: string, placed: readonly PlacedEvent[]): Op[] {
   return placed.flatMap(({ seq, event }): Op[] => [
     { type: 'put', key: eventKey(id, seq), value: event },

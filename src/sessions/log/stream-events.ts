@@ -16,9 +16,9 @@ export interface Room {
 export type ToFrame = (item: PlacedEvent | EventDelta) => Buffer;
 
 /**
- * Writes what is followed as server-sent events: `event` is the type, `id` the id of an event of the
- * history, so that a client that comes back can name the last one it saw. Ends with what is followed;
- * when that fails, with `event: error`.
+ * Writes the followed events as server-sent events: `event` is the type, `id` the id of an event of the
+ * history, so that a client that comes back can name the last one it saw. Ends with the log; when that fails,
+ * with `event: error`.
  */
 export async function streamEvents(
   followed: AsyncIterable<PlacedEvent | EventDelta>,

@@ -4,9 +4,9 @@ import { sessionKey } from '../session-row.ts';
 import type { SessionRow } from '../session-row.ts';
 import type { Entry, Store } from '../../store/store.ts';
 
-/** A place at the end of a log, for one who follows it. */
+/** A position at the end of a log, for a follower. */
 export interface Tail {
-  /** Reads the events after that place, as `SessionLog.chunk` gives them; not to be changed. */
+  /** Reads the events after that position, as `SessionLog.chunk` gives them; not to be changed. */
   read(after: number): Promise<PlacedEvent[]>;
   leave(): void;
 }
@@ -50,9 +50,9 @@ class SharedTail implements LiveFollower {
   readonly #log: FollowedLog;
   readonly #id: string;
   readonly #leave: (() => void)[];
-  /** Reads by place, as long as nothing can have been appended since. */
+  /** Reads by position, as long as nothing can have been appended since. */
   readonly #reads = new Map<number, Promise<PlacedEvent[]>>();
-  /** The followers were told of everything up to here. */
+  /** The followers were notified of everything up to here. */
   #told = 0;
 
   constructor(log: FollowedLog, id: string) {
@@ -91,7 +91,7 @@ class SharedTail implements LiveFollower {
     return this.#reads.get(after) ?? this.#share(after, this.#log.chunk(this.#id, { after }));
   }
 
-  /** The rest of the turn of the event loop: time enough for all who were woken together. */
+  /** The rest of the tick: time enough for all readers that were woken together. */
   #share(after: number, read: Promise<PlacedEvent[]>): Promise<PlacedEvent[]> {
     this.#reads.set(after, read);
     setImmediate(() => {
@@ -100,14 +100,14 @@ class SharedTail implements LiveFollower {
     return read;
   }
 
-  /** Somebody changed the Session; what this process appended was told already. */
+  /** Another process changed the Session; appends of this process were notified already. */
   async #look(): Promise<void> {
     try {
       const row = (await this.#log.find(this.#id))?.value;
       if (row && row.status !== 'terminated' && row.head <= this.#told) return;
       this.#told = row?.head ?? this.#told;
     } catch {
-      // A store that fails tells the followers so when they read.
+      // Followers get the error of a failing store when they read.
     }
     this.#reads.clear();
     this.#wake([]);

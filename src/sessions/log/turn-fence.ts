@@ -10,16 +10,15 @@ export class TurnFence {
   readonly #former: string | null | undefined;
 
   /**
-   * With `former` the name is entered by the first append, in the same commit. That is for a go that
-   * nobody can have begun before: where two may be at work, the name must be there before anything is
-   * read.
+   * With `former` the name is entered by the first append, in the same commit. That is for a run that cannot
+   * have begun before: where two may be at work, the name must be there before anything is read.
    */
   constructor(turn: string, former?: string | null) {
     this.#turn = turn;
     this.#former = former;
   }
 
-  /** True while nobody else has entered a name since, nor ended the Session, which enters none. */
+  /** True while no other runner has entered a name since, nor ended the Session, which enters none. */
   owns({ turn, status }: Pick<SessionRow, 'turn' | 'status'>): boolean {
     if (turn === this.#turn) return true;
     return this.#former !== undefined && turn === this.#former && status !== 'terminated';

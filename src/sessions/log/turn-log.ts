@@ -9,7 +9,7 @@ import type { Entry, Op } from '../../store/store.ts';
 import type { TurnFence } from './turn-fence.ts';
 import { eventOf, moveOf } from '../status-moves.ts';
 
-/** A lease that is renewed is in the way once; one that is lost always, and the row tells so soon. */
+/** A lease that is renewed is in the way once; one that is lost always, and the row soon shows that. */
 const MAX_END_TRIES = 3;
 
 export interface FencedTurn {
@@ -31,10 +31,10 @@ export class FencedTurnLog implements TurnLog {
   readonly #toEnd: FencedTurn['toEnd'];
   #isOver = false;
   #session: Session;
-  /** State as last seen: mostly nobody else changes it meanwhile. */
+  /** State as last seen: mostly it has no other writer meanwhile. */
   #entry: Entry<SessionRow>;
   readonly #first: number;
-  /** Number of the last input that those who listen were told of. */
+  /** Number of the last input that listeners were notified of. */
   #told: number;
 
   constructor(log: SessionLog, session: Session, turn: FencedTurn) {
@@ -104,7 +104,7 @@ export class FencedTurnLog implements TurnLog {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The row as it is now; tells of new input. */
+  /** The row as it is now; notifies of new input. */
   see(entry: Entry<SessionRow>): void {
     const { value: row } = entry;
     if (row.head >= this.#session.head) {
