@@ -18,8 +18,8 @@ const NAME = 'default';
  * declared, a client key, and gives the values of the keys this one time. Undefined when there are keys already or another
  * process makes them at the same time (requirement console-free-bootstrap).
  *
- * @param adminKey gives the value of the admin key, by default a new one; whoever keeps it must have
- *   done so by then, because a start that dies in between would lock everybody out
+ * @param adminKey gives the value of the admin key, by default a new one; it must be stored by then, because a
+ * start that dies in between would lock all users out
  */
 export async function bootstrap(
   repository: Repository,

@@ -48,11 +48,11 @@ export interface BindOptions {
   hasher: KeyHasher;
   clock: Clock;
   operator: OperatorNames;
-  /** Webhooks to which Schedules may announce their runs beside those of the known providers. */
+  /** Webhooks to which Schedules may announce their runs in addition to those of the known providers. */
   webhooks: readonly OwnWebhook[];
 }
 
-/** The kinds with what they need at run time. */
+/** The kinds with their needs at run time. */
 export function bindResources(options: BindOptions): readonly ResourceDefinition[] {
   const { hasher, operator } = options;
   const bound = new Map([

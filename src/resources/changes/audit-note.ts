@@ -5,7 +5,7 @@ import { toView } from '../store/define-resource.ts';
 import type { Stored } from '../store/stored.ts';
 import type { ResourceDefinition } from '../store/define-resource.ts';
 
-/** Members of a view that say nothing of what was done. */
+/** Members of a view that are no part of the action. */
 const ASIDE: ReadonlySet<string> = new Set(['id', 'type', 'version', 'created_at', 'updated_at']);
 
 export interface ResourceAction {
@@ -46,7 +46,7 @@ function membersOf(
   return Object.fromEntries(members.filter(([name]) => !ASIDE.has(name)));
 }
 
-/** Secrets that were set, replaced or removed; of those that are not kept the hint tells. */
+/** Secrets that were set, replaced or removed; the hint shows those that are not kept. */
 function changedSecrets(
   { secrets }: ResourceDefinition,
   before: Stored | undefined,

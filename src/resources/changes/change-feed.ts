@@ -6,19 +6,19 @@ import type { Changes, LogPosition } from './change-log.ts';
 
 const POLL_MS = 500;
 
-/** Tells of changes of any resource, by any process on the store, within a second. */
+/** Reports changes of any resource, by any process on the store, within a second. */
 export interface ChangeFeed {
   /**
-   * `onChange` runs after each change, one at a time, and again when something changed meanwhile. The
-   * first time, and where it cannot be told which rows changed, it is told of everything.
+   * `onChange` runs after each change, one at a time, and again when something changed meanwhile. The first
+   * time, and where the changed rows are unknown, it gets everything.
    */
   subscribe(onChange: Subscriber): () => void;
   /**
-   * Resolves when every change that was committed before has been told of; rejects with what kept it from
-   * that, a `StoreError` or the failure of a subscriber.
+   * Resolves when every change that was committed before has been reported; rejects with the cause otherwise, a
+   * `StoreError` or the failure of a subscriber.
    */
   catchUp(): Promise<void>;
-  /** Every change was told of that was committed so many milliseconds ago, or earlier. */
+  /** Every change was reported that was committed so many milliseconds ago, or earlier. */
   ageMs(): number;
   close(): void;
 }

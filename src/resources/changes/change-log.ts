@@ -15,7 +15,7 @@ export interface ChangedRow {
   readonly id: string;
 }
 
-/** Rows that differ from what was known; `everything` where the log does not reach back so far. */
+/** Rows that differ from the known ones; `everything` where the log does not reach back so far. */
 export type Changes = readonly ChangedRow[] | 'everything';
 
 /** Position of a reader in the log. */
@@ -27,8 +27,8 @@ export interface LogPosition {
 }
 
 /**
- * Number of commits of one process that are under way at once. Each takes a lane, in which the changes
- * are numbered without a gap, so that a reader can tell whether it has seen all of them.
+ * Number of commits of one process that are under way at once. Each takes a lane, in which the changes are
+ * numbered without a gap, so that a reader knows whether it has seen all of them.
  */
 const LANES = 32;
 /** Number of changes of a lane that stay readable. */
@@ -40,7 +40,7 @@ interface ChangeOptions {
   readonly commit?: (ops: readonly Op[]) => Promise<CommitResult>;
 }
 
-/** Writes beside each change of resources which rows it changes. */
+/** Writes with each change of resources which rows it changes. */
 export class ChangeLog {
   readonly #store: Store;
   readonly #heads: LaneHeads<number>;
@@ -86,7 +86,7 @@ export async function readChanges(
   const heads = new Map(found.map(({ key, value }) => [Number(key.at(-1)), value]));
   const position = { epoch: epoch?.version, heads };
   const { lane = -1, number = Infinity } = epoch?.value ?? {};
-  // A change of an older gateway stands in no lane.
+  // A change of an older gateway is in no lane.
   if (!from || (heads.get(lane) ?? 0) < number) return { position, changes: 'everything' };
   const read = await Promise.all(
     [...heads].map(([at, last]) => readLane(store, at, { after: from.heads.get(at) ?? 0, last })),
@@ -104,7 +104,7 @@ interface StoredChange {
   readonly rows: readonly (readonly [kind: string, id: string])[];
 }
 
-/** The changes of a lane behind the number `after`, as far as `last`. */
+/** The changes of a lane after the number `after`, as far as `last`. */
 async function readLane(
   store: Store,
   lane: number,

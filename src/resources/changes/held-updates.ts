@@ -18,7 +18,7 @@ export class HeldUpdates {
     if (this.#holders === 0) await this.#release();
   };
 
-  /** Runs the work, and makes all changes that were told meanwhile at its end. Rejects as either does. */
+  /** Runs the work, and makes all changes that were reported meanwhile at its end. Rejects as either does. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#holders++;
     try {

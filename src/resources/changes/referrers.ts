@@ -6,7 +6,7 @@ import { readChanged } from './changed-resources.ts';
 import { readChanges } from './change-log.ts';
 import type { LogPosition } from './change-log.ts';
 
-/** Resources of the platform by what they refer to; follows the changes, so that a question reads those alone. */
+/** Resources of the platform by their references; follows the changes, so that a look-up reads only those. */
 export class Referrers {
   readonly #repository: ResourceAccess;
   readonly #rows = new Map<string, Stored>();

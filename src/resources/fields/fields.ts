@@ -29,7 +29,7 @@ export function exactly<T extends z.core.$ZodLooseShape>(shape: T): z.ZodObject<
 const AMOUNT = 'expected an amount in USD such as 10 or "10.50"';
 const DURATION = 'expected a duration such as 500ms, 30s, 5m or 1h';
 
-/** Unchanged when it is read again, so that what is stored can be merged with a patch and parsed anew. */
+/** Unchanged when it is read again, so that stored fields can be merged with a patch and parsed again. */
 export const dollars = z
   .union([z.string(), z.number()], { error: AMOUNT })
   .transform((value, context): string => {
@@ -66,7 +66,7 @@ export const connections = z
 
 const timestamp = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 
-/** An RFC 3339 time; a date alone is its midnight in UTC. */
+/** An RFC 3339 time; a date without a time is its midnight in UTC. */
 export const instant = z.string().transform((value, context): string => {
   const text = value.trim();
   if (timestamp.safeParse(text).success) return new Date(text).toISOString();
@@ -121,7 +121,7 @@ const limitWindows = exactly({
   month: dollars.optional().describe('USD per calendar month (UTC).'),
 });
 
-/** An amount alone is a lifetime limit. */
+/** An amount without a period is a lifetime limit. */
 export const spendingLimit = z
   .union([dollars.transform((lifetime) => ({ lifetime })), limitWindows], {
     error: 'expected an amount in USD, or {lifetime?, day?, month?}',

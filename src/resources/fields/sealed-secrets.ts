@@ -3,7 +3,7 @@ import type { Sealer } from '../../core/seal.ts';
 import type { Stored } from '../store/stored.ts';
 import type { CheckContext, ResourceDefinition } from '../store/define-resource.ts';
 
-/** The write-only fields of resources: sealed at rest, each for its own place. */
+/** The write-only fields of resources: sealed at rest, each for its own field. */
 export class SealedSecrets {
   private readonly sealer: Sealer;
 
@@ -39,7 +39,7 @@ export class SealedSecrets {
     return sealed === undefined ? undefined : this.sealer.open(sealed, place(stored, field));
   }
 
-  /** Circumstances of a change to a resource, for whoever judges it; `now` in RFC 3339. */
+  /** Circumstances of a change to a resource, for its checks; `now` in RFC 3339. */
   look(before: Stored, now: string): CheckContext & { before: Stored } {
     return { now, before, reveal: (field) => this.tryToReveal(before, field) };
   }

@@ -8,12 +8,12 @@ export function fieldOf(path: string): string {
   return path.split('.')[0]!;
 }
 
-/** Member of views that tells whether a write-only field has a value: `tls_key_configured` of `tls.key`. */
+/** Member of views that shows whether a write-only field has a value: `tls_key_configured` of `tls.key`. */
 export function signalOf(path: string): string {
   return `${path.replaceAll('.', '_')}_configured`;
 }
 
-/** Tells whether a path leads to a write-only field, or into the object around its value. */
+/** True when a path leads to a write-only field, or into the object around its value. */
 export function isSecretPath(secrets: readonly string[], path: readonly unknown[]): boolean {
   return path.some((_step, index) => secrets.includes(path.slice(0, index + 1).join('.')));
 }
@@ -28,7 +28,7 @@ export function secretAt(body: Members, path: string): unknown {
   return value;
 }
 
-/** The members without those that the paths lead to; what they stand in is copied, never changed. */
+/** The members without those that the paths lead to; their containers are copied, never changed. */
 export function withoutSecrets(body: Members, paths: readonly string[]): Record<string, unknown> {
   const rest: Record<string, unknown> = { ...body };
   for (const path of paths) {
@@ -40,7 +40,7 @@ export function withoutSecrets(body: Members, paths: readonly string[]): Record<
   return rest;
 }
 
-/** The members with a value at a path, in a copy of the object that it stands in. */
+/** The members with a value at a path, in a copy of the object that contains it. */
 export function withSecret(body: Members, path: string, value: unknown): Record<string, unknown> {
   const [field = '', ...below] = path.split('.');
   if (below.length === 0) return { ...body, [field]: value };

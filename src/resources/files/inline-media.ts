@@ -6,7 +6,7 @@ const COMMON_IMAGES: readonly string[] = ['image/png', 'image/jpeg', 'image/gif'
 /** Image types that one provider or another reads. */
 const IMAGES: readonly string[] = [...COMMON_IMAGES, 'image/heic', 'image/heif'];
 
-/** True for an image that every model can be shown, whoever made it. */
+/** True for an image that every model can take, of any vendor. */
 export function isCommonImage(mediaType: string): boolean {
   return COMMON_IMAGES.includes(toMediaType(mediaType));
 }

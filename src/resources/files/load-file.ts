@@ -3,7 +3,7 @@ import { readContent } from './content-rows.ts';
 import { file } from '../kinds/file.ts';
 import type { Repository } from '../store/repository.ts';
 
-/** A file as a turn uses it: what it is is known, its bytes are read when they are wanted. */
+/** A file as a turn uses it: its type is known, its bytes are read when they are wanted. */
 export interface LoadedFile {
   readonly name: string;
   /** Media type that the uploader declared. */

@@ -12,8 +12,7 @@ export function fileOf({ type, source }: Readonly<Record<string, unknown>>): str
 }
 
 /**
- * Every upload that messages name, by id, with the path of its first mention; `at` is where the messages
- * stand.
+ * Every upload that messages name, by id, with the path of its first mention; `at` is the path of the messages.
  *
  * @throws GatewayError `invalid_request` for more than 100
  */

@@ -7,7 +7,7 @@ interface Listed {
   readonly budget: Budget;
 }
 
-/** Enabled budgets by organization; a list is made anew when one of its budgets changes. */
+/** Enabled budgets by organization; a list is rebuilt when one of its budgets changes. */
 export class BudgetList {
   readonly #byId = new Map<string, Stored>();
   readonly #byOwner = new Map<string, readonly Listed[]>();

@@ -1,7 +1,7 @@
 import { correctDeadline, isFromAhead, toDeadline } from '../../core/time/deadline.ts';
 import type { State } from '../store/stored.ts';
 
-/** The values of one key: what is kept of them, never the values themselves. */
+/** The values of one key: their stored digests, never the values themselves. */
 export interface KeyValues {
   /** Hash of the current value. */
   readonly hash: string;
@@ -29,13 +29,13 @@ export interface Rotation {
   readonly hint: string;
   /** Milliseconds since epoch. */
   readonly now: number;
-  /** Milliseconds for which the value before this one goes on working. */
+  /** Milliseconds for which the value before this one still works. */
   readonly overlapMs: number;
   /** Needed while both values work and the overlap is not 0. */
   readonly end: EndingValue | undefined;
 }
 
-/** Ended values that are told from unknown ones; older ones answer as unknown. */
+/** Ended values that are distinct from unknown ones; older ones answer as unknown. */
 const MAX_ENDED = 100;
 
 export function readValues(state: State): KeyValues {
@@ -53,7 +53,7 @@ export function hashesOf({ hash, former, ended }: KeyValues): string[] {
   return [hash, ...(former ? [former.hash] : []), ...ended];
 }
 
-/** True while the former value of a rotation works beside the current one. */
+/** True while the former value of a rotation works in addition to the current one. */
 export function isOverlapping({ former }: KeyValues, now: number): boolean {
   return former !== null && correctDeadline(former.until, now) > now;
 }

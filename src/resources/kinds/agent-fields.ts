@@ -19,7 +19,7 @@ export interface Model {
   inference_geo?: string;
 }
 
-/** A name alone, or with settings; the object form without what is not set. */
+/** Only a name, or one with settings; the object form without unset members. */
 export const agentModel = once(() =>
   z.union([
     modelId.transform((id): Model => ({ id })),
@@ -139,7 +139,7 @@ export interface OperatorNames {
 }
 
 /**
- * Judges the parts together (requirement agents.tools.validation); `prefix` is where they stand.
+ * Judges the parts together (requirement agents.tools.validation); `prefix` is their path.
  *
  * @throws GatewayError `invalid_request`; `unprocessable` for a name that the operator did not declare
  */

@@ -11,7 +11,7 @@ const starred = (value: string, context: z.core.$RefinementCtx): void => {
   if (value.split('*').length > 2) meaningless(context, 'at most one *');
 };
 
-/** Another name of a model; with `*` of many. What it leads to is looked up when it is asked for. */
+/** Another name of a model; with `*` of many. Its target is looked up when it is used. */
 export const alias = defineResource('aliases', {
   idPrefix: 'alias',
   description: 'Other names of models.',

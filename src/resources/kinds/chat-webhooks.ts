@@ -11,7 +11,7 @@ interface ChatFormat {
   body(text: string): Readonly<Record<string, unknown>>;
   /** Parameters without which the answer does not say whether the message was taken. */
   readonly query?: Readonly<Record<string, string>>;
-  /** The HTTP status was in the range of success, which alone says nothing. */
+  /** The HTTP status was in the range of success, which is not enough. */
   isTaken(body: string): boolean;
 }
 
@@ -27,7 +27,7 @@ export const CHAT_FORMATS = [
 
 export type ChatFormatName = (typeof CHAT_FORMATS)[number];
 
-/** A bot of the operator's own, beside the providers' (`server.notifications.webhooks`). */
+/** A bot of the operator's own, in addition to the providers' (`server.notifications.webhooks`). */
 export interface OwnWebhook {
   readonly name: string;
   /** Origin and the beginning of the path; http and private addresses only if it says so. */

@@ -19,8 +19,8 @@ export function declaresServer(spec: Spec, asked: ServerTarget): boolean {
 }
 
 /**
- * Lets an Agent's Credentials go elsewhere only at the wish of somebody who may keep Credentials: none could
- * be read, but one would be sent where the Agent says.
+ * Lets only a caller that may keep Credentials change the targets of an Agent's: none could be read, but one
+ * would be sent where the Agent says.
  *
  * @throws GatewayError `insufficient_scope`
  */
@@ -41,13 +41,13 @@ export async function keepCredentials(change: AskedChange): Promise<void> {
   throw new GatewayError('insufficient_scope', { message, param });
 }
 
-/** Names that stand for something else than before, with their paths. */
+/** Names that mean something else than before, with their paths. */
 function movedTargets(before: Spec, next: Spec): ReadonlyMap<string, string> {
   const { mcp_servers: servers, harness } = partsOf(next);
   const moved = new Map<string, string>();
   for (const [index, server] of servers.entries())
     if (!declaresServer(before, server)) moved.set(server.name, `mcp_servers[${index}]`);
-  // One that is named alone is the operator's.
+  // One with only a name is the operator's.
   const isOwn = typeof harness === 'object' && harness !== null;
   if (isOwn && !sameJson(harness, partsOf(before).harness)) moved.set(harness.name, 'harness');
   return moved;

@@ -33,14 +33,14 @@ export function withBinding({ agent_binding: binding, ...body }: Body): Body {
 }
 
 /**
- * Tells whether an update may change what the Schedule runs: a declarative one never, another one while it
- * is paused (contract: States and transitions).
+ * True when an update may change what the Schedule runs: a declarative one never, another one while it is
+ * paused (contract: States and transitions).
  *
  * @throws GatewayError `invalid_request`; `conflict` when it is not paused
  */
 export function refuseRebinding({ id, spec, state }: Stored, sent: Body): Body {
   const patch: Record<string, unknown> = { ...sent };
-  // Nothing is asked for, so what is bound stays.
+  // Nothing is requested, so the binding stays.
   if (patch['agent_version'] === null) delete patch['agent_version'];
   const changed = BINDING.filter((field) => field in patch && !isSame(patch[field], spec[field]));
   const fixed = runtimeOf(spec) === null ? 'runtime' : changed[0];
@@ -56,11 +56,11 @@ export function refuseRebinding({ id, spec, state }: Stored, sent: Body): Body {
 }
 
 /**
- * Completes what a Schedule runs: the version of its Agent, the Skills with theirs, and overrides
- * that make an Agent together with what they override.
+ * Completes what a Schedule runs: the version of its Agent, the Skills with theirs, and overrides that make an
+ * Agent together with the overridden fields.
  *
  * @throws GatewayError `not_found`, `conflict` for an archived Agent; `invalid_request` and
- *   `unprocessable` for overrides that make no Agent
+ * `unprocessable` for overrides that make no Agent
  */
 export async function bind(
   draft: Draft,

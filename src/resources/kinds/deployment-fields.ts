@@ -144,7 +144,7 @@ export const deploymentFields = once(() =>
   }),
 );
 
-/** Members that Schedules show beside their fields. */
+/** Members that Schedules show in addition to their fields. */
 export const deploymentState = once(() =>
   z.object({
     agent: z
@@ -170,7 +170,7 @@ export const deploymentState = once(() =>
 
 type Spec = Readonly<Record<string, unknown>>;
 
-/** Null: it fires by hand alone. */
+/** Null: it fires only by hand. */
 export function scheduleOf(spec: Spec): (CronSchedule & { type: 'cron' }) | null {
   return spec['schedule'] as (CronSchedule & { type: 'cron' }) | null;
 }

@@ -99,11 +99,11 @@ export const deployment: ResourceDefinition = defineResource('deployments', {
 export interface DeploymentOptions {
   clock: Clock;
   operator: OperatorNames;
-  /** Webhooks of the operator that take messages beside the known providers'. */
+  /** Webhooks of the operator that take messages in addition to the known providers'. */
   webhooks: readonly OwnWebhook[];
 }
 
-/** Schedules that may name what the operator declared, and that tell when they fire. */
+/** Schedules that may name objects declared by the operator, and that show when they fire. */
 export function defineDeployment({
   clock,
   operator,
@@ -172,7 +172,7 @@ async function settleDeployment(
   return { spec, state: { ...fresh, paused, next_due_at: next } };
 }
 
-/** Tells whether it is paused once a body is written, which may leave it as it is; the first reason stays. */
+/** True when it is paused once a body is written, which may leave it as it is; the first reason stays. */
 function pausedBy({ before, body }: Draft): Paused | null {
   const former = before ? pausedOf(before) : null;
   const asked = body['paused'];
@@ -193,7 +193,7 @@ async function findFiles({ spec, before }: Draft, { find }: Lookup): Promise<voi
   }
 }
 
-/** The first instant from now on: what was missed stays missed. */
+/** The first instant from now on: missed ones stay missed. */
 function dueFrom(spec: Spec, state: State, now: string): number | null {
   const schedule = scheduleOf(spec);
   return schedule && firstDue(schedule, { ...claimedOf(state), now: Date.parse(now) });
@@ -226,7 +226,7 @@ async function refusePending({ id }: Stored, { store }: Lookup): Promise<[]> {
   throw new GatewayError('conflict', { message, type: 'deployment_trigger_in_progress' });
 }
 
-/** @param now milliseconds since epoch; absent: what comes is left out */
+/** @param now milliseconds since epoch; absent: the next instants are left out */
 function toDeploymentView(stored: Stored, now?: number): Record<string, unknown> {
   const { spec, sealed } = stored;
   const { agent_id: id, agent_version: version } = spec;
@@ -255,7 +255,7 @@ function toScheduleView(stored: Stored, now: number | undefined): object | null 
     expression,
     timezone,
     last_run_at: state['last_run_at'] ?? null,
-    /** A paused one says what it would do. Computed when it is shown: lists look at many more. */
+    /** A paused one shows its next instants, too. Computed when it is shown: lists look at many more. */
     get upcoming_runs_at(): string[] {
       if (isArchived(stored) || now === undefined) return [];
       const instants = upcomingDue(schedule, { ...claimedOf(state), now }, UPCOMING);

@@ -80,7 +80,7 @@ function fromFileForm(fields: readonly FormField[]): Body {
     throw new GatewayError('body_too_large', { message, param: 'file' });
   }
   const type = contentType ?? 'application/octet-stream';
-  // Administrators alone name one.
+  // Only administrators name one.
   const valueOf = (wanted: string): string | undefined =>
     fields.find(({ name: field }) => field === wanted)?.value;
   const [owner, purpose] = [valueOf('organization'), valueOf('purpose')];

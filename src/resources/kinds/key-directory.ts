@@ -20,7 +20,7 @@ import type { Repository } from '../store/repository.ts';
 export interface KeyDirectory {
   lookup(presented: string): KeyState;
   /**
-   * The same for the id of a key: who pays for what goes on without its holder. With the mark of one of
+   * The same for the id of a key: the payer of work that continues without its holder. With the mark of one of
    * its values it is over when that value is.
    */
   find(id: string, value?: string): KeyState;
@@ -28,10 +28,7 @@ export interface KeyDirectory {
   valueOf(presented: string): string | undefined;
   /** Budgets of an organization that count calls which no key asked for. */
   keylessBudgets(organization: string): readonly Budget[] | undefined;
-  /**
-   * Reads what changed; what is served meanwhile is the former state. To be called again only when it
-   * is done.
-   */
+  /** Reads the changes; meanwhile the former state is served. To be called again only when it is done. */
   update(changes: Changes): Promise<void>;
 }
 
@@ -94,7 +91,7 @@ export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDe
     for (const hash of hasher.hashes(presented)) {
       const listed = list.byHash(hash);
       if (!listed) continue;
-      // Keeps keys that exist, and no others: nobody can fill this with guesses.
+      // Keeps only keys that exist: guesses cannot fill it.
       if (remembered.size >= MAX_REMEMBERED) remembered.clear();
       const found = { listed, hash };
       remembered.set(presented, found);
@@ -261,7 +258,7 @@ export function toSpendLimits(declared: unknown): SpendLimits | null {
   return Object.fromEntries(windows.map(([window, amount]) => [window, toNanos(amount)]));
 }
 
-/** An organization's limits; what it paid in advance bounds its lifetime as well. */
+/** An organization's limits; its prepaid amount bounds its lifetime as well. */
 export function toOrganizationLimits(spec: Spec | undefined): SpendLimits | null {
   const declared = (spec?.['spending_limit'] ?? {}) as Record<string, string>;
   const credit = spec?.['credit'];

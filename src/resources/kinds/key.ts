@@ -49,7 +49,7 @@ const keyLimits = once(() =>
     .describe('Bounds of what its calls have in common.'),
 );
 
-/** Label of the keys that stand for subjects of a token issuer: its name. */
+/** Label of the keys of subjects of a token issuer: its name. */
 export const ISSUER_LABEL = 'gateway/jwt-issuer';
 
 /** An API key of an organization (contract: API key). Revoked, never deleted. */

@@ -102,7 +102,7 @@ const tls = z.object({
 
 const betas = z.array(z.string().min(1).max(128)).max(64).default([]);
 
-/** Fields about its protocols, and about what is changed on the way to it. */
+/** Fields about its protocols, and about changes of requests to it. */
 const wireFields = () => ({
   protocols: z
     .partialRecord(
@@ -227,7 +227,7 @@ export const provider = defineResource('providers', {
   },
   permit: keepKey(({ type, base_url, proxy }) => ({
     base_url: addressOf(base_url ?? PROVIDERS.get(String(type))?.baseUrl),
-    // It sees what goes to an address without TLS, and with `tls.ca` the rest.
+    // It sees the traffic to an address without TLS, and with `tls.ca` the rest.
     proxy: proxy as string | null,
   })),
   read: withoutOrphanedKey,

@@ -128,7 +128,7 @@ function atTurn(members: readonly Stored[], turn: number): Stored | undefined {
   return undefined;
 }
 
-/** Step near the golden section of the round and without a common factor with it: visits every place once. */
+/** Step near the golden section of the round and without a common factor with it: visits every position once. */
 function strideFor(total: number): number {
   let stride = Math.max(1, Math.round(total * 0.618));
   while (greatestCommonDivisor(stride, total) > 1) stride++;

@@ -30,8 +30,8 @@ function readAlias(agent: unknown, param: string): { id: string; version?: unkno
 }
 
 /**
- * Tells whether an update may change what the Service runs: a declarative one never (contract: Services),
- * and a new `agent_version` needs the bound one in `expected_agent_version`.
+ * True when an update may change what the Service runs: a declarative one never (contract: Services), and a new
+ * `agent_version` needs the bound one in `expected_agent_version`.
  *
  * @throws GatewayError `invalid_request`; `conflict` when another version is bound by now
  */
@@ -63,8 +63,8 @@ export function refuseRebinding({ spec }: Stored, sent: Body): Body {
 }
 
 /**
- * The version that the Service runs: the one that was asked for, else the latest of a newly bound
- * Agent, else what it has run so far.
+ * The version that the Service runs: the requested one, else the latest of a newly bound Agent, else the
+ * present one.
  *
  * @throws GatewayError `not_found`; `conflict` for an archived Agent
  */

@@ -120,7 +120,7 @@ async function refuseTooMany(id: string, { store }: Lookup): Promise<void> {
   throw new GatewayError('conflict', { message, type: 'too_many_versions', retry: false });
 }
 
-/** The digest of a file that there is stands for the file. */
+/** The digest of an existing file replaces the file. */
 async function readFiles(
   sent: Files,
   before: Stored | undefined,

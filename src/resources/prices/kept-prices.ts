@@ -106,7 +106,7 @@ function toldOf(list: KeptPrices | undefined): Record<string, unknown> {
   return list ? { sha256: list.sha256, from: list.from, vendors: list.vendors.length } : {};
 }
 
-/** A URL without what may let somebody in; any other text as it is. */
+/** A URL without credentials; any other text as it is. */
 function withoutSecrets(from: string): string {
   if (!URL.canParse(from)) return from;
   const { protocol, host, pathname } = new URL(from);

@@ -11,7 +11,7 @@ export interface SkillPin {
   readonly version: string;
 }
 
-/** A Skill as a turn uses it: what it is for is known, the rest is read when it is wanted. */
+/** A Skill as a turn uses it: its description is known, the rest is read when it is wanted. */
 export interface LoadedSkill {
   readonly id: string;
   readonly version: string;

@@ -22,14 +22,14 @@ export interface SkillHead {
 }
 
 const MAIN = 'SKILL.md';
-/** Members of a form beside its files; only administrators name an organization. */
+/** Members of a form in addition to its files; only administrators name an organization. */
 const TEXTS: readonly string[] = ['display_name', 'organization'];
 const MAX_FILES = 500;
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_PATH = 512;
 /** Bytes; file systems take no longer ones. */
 const MAX_STEP = 255;
-/** Characters of what holds a name and a description. */
+/** Characters of the part with a name and a description. */
 const MAX_FRONT = 16 * 1024;
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 
@@ -79,7 +79,7 @@ export function fromSkillForm(fields: readonly FormField[]): Body {
 }
 
 /**
- * Judges the files of a Skill together and reads what its `SKILL.md` says of it.
+ * Judges the files of a Skill together and reads its `SKILL.md`.
  *
  * @throws GatewayError `invalid_request`
  */
@@ -97,7 +97,7 @@ export function checkSkillFiles(files: readonly SkillFile[]): SkillHead {
   return readHead(main.bytes.toString('utf8'));
 }
 
-/** The text of a `SKILL.md` behind its front matter. */
+/** The text of a `SKILL.md` after its front matter. */
 export function instructionsOf(text: string): string {
   return text.replace(FRONT_MATTER, '').trim();
 }
@@ -127,7 +127,7 @@ function readHead(text: string): SkillHead {
 /** A member of that name is left out where objects are read. */
 const NO_STEP: ReadonlySet<string> = new Set(['', '.', '..', '__proto__']);
 
-/** Refuses all but plain ways down: what is unpacked from it must never land elsewhere. */
+/** Refuses all but plain paths down: unpacked files must never land elsewhere. */
 function refusePath(path: string): void {
   const isPlain =
     path.length <= MAX_PATH &&

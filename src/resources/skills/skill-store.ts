@@ -5,7 +5,7 @@ import { fileDigest } from './skill-files.ts';
 import type { SkillFile, SkillHead } from './skill-files.ts';
 import { skillVersionKey, skillVersionPrefix } from '../store/storage-keys.ts';
 
-/** A version of a Skill as the store holds it; its files stand one after another in one content. */
+/** A version of a Skill as the store holds it; its files follow one another in one content. */
 export interface SkillVersion extends SkillHead {
   /** `skillver_…` */
   id: string;

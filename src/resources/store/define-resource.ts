@@ -10,7 +10,7 @@ import type { Body, ListQuery, Note, Scope, Spec, State, Stored } from './stored
 
 /** A field that names another resource. */
 export interface Reference {
-  /** Kind of what is named. */
+  /** Kind of the named object. */
   kind: string;
   /** Its id or name. */
   target: string;
@@ -23,7 +23,7 @@ export interface Creation {
   state: Record<string, unknown>;
   /** Further writes of the same commit. */
   ops: Op[];
-  /** Members of the create answer alone; shown once. */
+  /** Members of only the create answer; shown once. */
   reveal: Record<string, unknown>;
 }
 
@@ -38,7 +38,7 @@ export interface ShortFlag {
   readonly repeatable?: boolean;
   /** Makes the value of a text. Default: the text is read as the member wants it. */
   readonly read?: (text: string) => unknown;
-  /** Members that come along where nothing is said of them, by their paths. */
+  /** Members that come along where they are not given, by their paths. */
   readonly beside?: Readonly<Record<string, unknown>>;
 }
 
@@ -57,7 +57,7 @@ export interface ActionOutcome {
   secrets?: Readonly<Record<string, string>>;
   /** Further writes of the same commit. */
   ops?: Op[];
-  /** Members of the answer alone; shown once. */
+  /** Members of only the answer; shown once. */
   reveal?: Record<string, unknown>;
 }
 
@@ -68,14 +68,11 @@ export type Removal = 'delete' | 'revoke' | 'archive' | 'disable';
 export interface Lifecycle {
   /** Default: delete. */
   readonly removedBy?: Removal;
-  /**
-   * True when what a removal takes (a key's value, a place in time, an address) never comes back.
-   * Default false.
-   */
+  /** True when a removal loses something for ever (a key's value, an instant, an address). Default false. */
   readonly isGoneForEver?: boolean;
   /** True when the server makes up a value that it shows once, where none is declared. Default false. */
   readonly isIssued?: boolean;
-  /** Tells the fields that no update of this object can change. Default: those of `immutable`. */
+  /** Returns the fields that no update of this object can change. Default: those of `immutable`. */
   readonly isFixed?: (field: string, view: Readonly<Record<string, unknown>>) => boolean;
   /** Members of an update that name what a field is now, by the field that is changed. */
   readonly guards?: Readonly<Record<string, string>>;
@@ -124,7 +121,7 @@ export interface ResourceAccess {
   readonly definitions: readonly ResourceDefinition[];
   definitionOf(kind: string): ResourceDefinition;
   list(definition: ResourceDefinition, query: ListQuery): Promise<Stored[]>;
-  /** Undefined for what does not exist. */
+  /** Undefined for an object that does not exist. */
   byIds(
     definition: ResourceDefinition,
     ids: readonly string[],
@@ -134,7 +131,7 @@ export interface ResourceAccess {
   note(target: Target, change: (stored: Stored) => Promise<Note | undefined>): Promise<Stored>;
 }
 
-/** A change that somebody asked for, about to be committed. */
+/** A requested change, about to be committed. */
 export interface AskedChange {
   readonly repository: ResourceAccess;
   readonly before: Stored;
@@ -153,7 +150,7 @@ export interface ChildInput {
   segments: readonly string[];
 }
 
-/** A kind as its organization's keys reach it (contract: Endpoints). By id alone, never by name. */
+/** A kind as its organization's keys reach it (contract: Endpoints). Only by id, never by name. */
 export interface OrganizationApi {
   /** Below `/v1`. */
   readonly path: string;
@@ -171,11 +168,11 @@ export interface OrganizationApi {
   readonly coded?: boolean;
   /** True: bodies may be YAML. */
   readonly yaml?: boolean;
-  /** Shapes for clients of several protocols. Default: the gateway's own alone. */
+  /** Shapes for clients of several protocols. Default: only the gateway's own. */
   readonly dialects?: Dialects;
   /** `/{id}/{child}` and below. */
   readonly children?: Readonly<Record<string, (input: ChildInput) => Promise<ResourceReply>>>;
-  /** The fields that a form stands for. */
+  /** The fields that a form means. */
   fromForm?: (fields: readonly FormField[]) => Body;
 }
 
@@ -202,7 +199,7 @@ export interface ResourceDefinition {
    * `tls_key_configured`.
    */
   readonly secrets: readonly string[];
-  /** Field that a text stands for where its section is a mapping of names. Default: it is a list alone. */
+  /** Field that a text gives where its section is a mapping of names. Default: it is only a list. */
   readonly shortForm?: string;
   /** Fields that an update refuses. */
   readonly immutable: readonly string[];
@@ -211,23 +208,23 @@ export interface ResourceDefinition {
   readonly lifecycle?: Lifecycle;
   /** Parts of calls that roles know under other uses than `read` and `write`. */
   readonly uses?: KindUses;
-  /** Fields by which lists can be filtered, beside `name` and `q`. */
+  /** Fields by which lists can be filtered, in addition to `name` and `q`. */
   readonly filters: readonly string[];
-  /** Part in the organization's own API; absent: for administrators alone. */
+  /** Part in the organization's own API; absent: only for administrators. */
   readonly api?: OrganizationApi;
   /** Fields whose values are unique in the organization, null aside. Default: the name. */
   readonly unique?: readonly string[];
-  /** Fields that `q` looks into beside id and name. */
+  /** Fields that `q` looks into in addition to id and name. */
   readonly search?: readonly string[];
   /** True when `archive` ends it: readable, off default lists, refuses changes and new references. */
   readonly archivable?: boolean;
   /** True when lists begin with the newest; default: with the oldest. */
   readonly newestFirst?: boolean;
-  /** True when `version` counts the changes of its fields alone and every version stays readable. */
+  /** True when `version` only counts the changes of its fields and every version stays readable. */
   readonly versioned?: boolean;
   /** Maps of which an update changes the members that it names; null removes one. */
   readonly patched?: readonly string[];
-  /** Flags of the command line by name, beside those that follow from the fields. */
+  /** Flags of the command line by name, in addition to those that follow from the fields. */
   readonly flags?: Readonly<Record<string, ShortFlag>>;
   refs(spec: Spec): Reference[];
   /** Extra members of the view, from state and sealed secrets. */
@@ -242,9 +239,9 @@ export interface ResourceDefinition {
   /** Absent: nothing beyond the declared fields. */
   create?: (input: CreationInput) => Creation;
   /**
-   * Changes of state that a body may ask for beside the declared fields (`enabled: false` on a key).
-   * Gives the members to change, or undefined; throws `invalid_request` for a wrong type and
-   * `conflict` for a change that cannot be.
+   * Changes of state that a body may request in addition to the declared fields (`enabled: false` on a key).
+   * Gives the members to change, or undefined; throws `invalid_request` for a wrong type and `conflict` for a
+   * change that cannot be.
    */
   transition?: (
     stored: Stored,
@@ -253,24 +250,19 @@ export interface ResourceDefinition {
   ) => State | undefined;
   /** Other spellings of a body's members. */
   read?: (body: Body) => Body;
-  /** Turns what an update sends into fields, where that depends on what there is. */
+  /** Converts the body of an update to fields, where that depends on the present state. */
   patch?: (before: Stored, patch: Body) => Body;
-  /** Completes a new state by what it refers to, and says what else is written with it. */
+  /** Completes a new state by its references, and returns the further writes. */
   settle?: (draft: Draft, lookup: Lookup) => Promise<Settlement>;
-  /** Judges an update by the rights of whoever asks for it; rejects with the `GatewayError` to answer. */
+  /** Judges an update by the rights of its caller; rejects with the `GatewayError` to answer. */
   permit?: (change: AskedChange) => Promise<void>;
   /** State that follows from secrets, whenever they are set or replaced. */
   fromSecrets?: (secrets: Readonly<Record<string, string>>) => State;
-  /**
-   * Writes beside its row when its state changes. `before` is absent at creation, `next` at
-   * removal.
-   */
+  /** Writes in addition to its row when its state changes. `before` is absent at creation, `next` at removal. */
   index?: (before: Stored | undefined, next: Stored | undefined) => Op[];
-  /**
-   * Form in which plan compares a field with the view `shown` where that is not what was declared.
-   */
+  /** Form in which plan compares a field with the view `shown` where that is not the declared one. */
   readonly comparable?: Readonly<Record<string, (value: unknown, shown: unknown) => unknown>>;
-  /** Writes that remove what belongs to a deleted resource. */
+  /** Writes that remove the further rows of a deleted resource. */
   dispose?: (stored: Stored, lookup: Lookup) => Promise<Op[]>;
   /** `POST {path}/{id}/{action}`; undefined changes nothing. */
   readonly actions?: Readonly<Record<string, (input: ActionInput) => ActionOutcome | undefined>>;

@@ -11,14 +11,14 @@ export interface FormField {
   readonly content?: Buffer | undefined;
 }
 
-/** Members of a view, and what they are in JSON Schema. */
+/** Members of a view, and their JSON Schema. */
 export type Members = Readonly<Record<string, object>>;
 
 /** Shape of a kind's resources in the protocol of a client. */
 export interface Dialect {
   /** Shape of its errors. */
   readonly envelope: 'chat' | 'resource';
-  /** Members of one resource, of a page beside `data`, and of the answer to a deletion. */
+  /** Members of one resource, of a page in addition to `data`, and of the answer to a deletion. */
   readonly members: { readonly item: Members; readonly page: Members; readonly removed: Members };
   /** Query of the gateway's own list. Throws `invalid_request` with `param`. */
   toQuery(query: URLSearchParams): URLSearchParams;

@@ -90,7 +90,7 @@ export function upcomingDue(
   return due;
 }
 
-/** Tells whether an instant was claimed, or counts as such. */
+/** True when an instant was claimed, or counts as such. */
 export function isClaimed({ lastSlot, unclaimed }: Claimed, slot: number): boolean {
   if (lastSlot === null || slot > lastSlot) return false;
   return !unclaimed.some(([after, before]) => slot > after && slot < before);

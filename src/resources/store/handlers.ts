@@ -64,7 +64,7 @@ async function list({ definition, repository, request }: Context): Promise<Resou
   const query = await withOwnerIds(asked, repository);
   const { limit, after, order, matches, cursorAfter } = parseListQuery(definition, query);
   const isWhole = !request.platform && definition.api?.coded === true;
-  // One more than asked for tells whether there is a next page.
+  // One more than requested shows whether there is a next page.
   const found = await repository.list(definition, {
     ...scopeOf(request),
     limit: isWhole ? Infinity : limit + 1,
@@ -149,7 +149,7 @@ function judged(
 ): Target['also'] {
   if (!permit) return target.also;
   return async (next, ops) => {
-    // One that somebody else changed meanwhile is not committed, but tried again.
+    // One that another process changed meanwhile is not committed, but tried again.
     const before = await repository.get(target.definition, next.id, target);
     await permit({ repository, before, next, body, rights });
     return (await target.also?.(next, ops)) ?? [];

@@ -4,8 +4,8 @@ import type { ResourceDefinition } from './define-resource.ts';
 import { ownedKey, uniqueKey, versionKey } from './storage-keys.ts';
 
 /**
- * Writes beside the row of a resource: unique values, the list of its organization, the version
- * that it was. `before` is absent at creation, `next` at removal.
+ * Writes in addition to the row of a resource: unique values, the list of its organization, the version that it
+ * was. `before` is absent at creation, `next` at removal.
  */
 export function indexOps(
   definition: ResourceDefinition,

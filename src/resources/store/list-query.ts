@@ -17,7 +17,7 @@ export interface ListRequest {
   /** Order by id, which is by time; default: the kind's own. */
   order: 'asc' | 'desc' | undefined;
   matches(stored: Stored): boolean;
-  /** The opaque cursor behind the last item of a page. */
+  /** The opaque cursor after the last item of a page. */
   cursorAfter(stored: Stored): string;
 }
 
@@ -133,7 +133,7 @@ function isMatch(
   );
 }
 
-/** An object stands for its type. */
+/** The value of an object is its type. */
 function typeOf(value: unknown): unknown {
   return typeof value === 'object' && value !== null && 'type' in value ? value.type : value;
 }

@@ -9,8 +9,8 @@ const EVERYWHERE: Scope = { organization: null };
 /**
  * The id of the organization that a new resource belongs to; null for the platform's own.
  *
- * @throws GatewayError `invalid_request` when nobody is named; `not_found` for one that is unknown or
- *   not the caller's
+ * @throws GatewayError `invalid_request` when none is named; `not_found` for one that is unknown or not the
+ * caller's
  */
 export async function ownerOf(
   rows: ResourceRows,

@@ -5,7 +5,7 @@ import type { Stored } from './stored.ts';
 import type { Reference, ResourceDefinition } from './define-resource.ts';
 import { resourceKey } from './storage-keys.ts';
 
-/** Resources that were seen, by id; all of it stands still until the commit. */
+/** Resources that were seen, by id; all of it stays unchanged until the commit. */
 export type Holds = Map<string, Seen>;
 
 export interface ReferenceDeps {
@@ -23,7 +23,7 @@ interface Seen {
 interface Referrer {
   definition: ResourceDefinition;
   stored: Stored;
-  /** Former state; what it referred to then may have been archived since. */
+  /** Former state; its references may have been archived since. */
   before?: Stored;
 }
 
@@ -65,7 +65,7 @@ function refuseDownward(referrer: ResourceDefinition, target: ResourceDefinition
 }
 
 /**
- * Finds what is named and holds it.
+ * Finds the named resource and holds it.
  *
  * @throws GatewayError `not_found`; `conflict` for an archived one, unless it `isKept`
  */

@@ -29,7 +29,7 @@ export async function refuseInUse(
   if (users.length > 0) throw inUse(stored, users, { what: 'deleted' });
 }
 
-/** Refusal of what users of a resource stand in the way of, with the first of them. */
+/** Refusal of a change that users of a resource prevent, with the first of them. */
 export function inUse(
   { kind, spec }: Stored,
   users: readonly Stored[],

@@ -19,7 +19,7 @@ interface Renaming {
   readonly by: Origin | undefined;
 }
 
-/** Writes of the commit that renames a resource, and the notes that tell of them. */
+/** Writes of the commit that renames a resource, and their audit notes. */
 interface Renamed {
   readonly ops: readonly Op[];
   readonly notes: readonly AuditNote[];
@@ -67,7 +67,7 @@ function follow(
   return { ...stored, spec, version: stored.version + 1, updatedAt: next.updatedAt };
 }
 
-/** Sets what stands at `routes[0].provider`. */
+/** Sets the value at `routes[0].provider`. */
 function put(spec: Spec, path: string, name: string): void {
   const steps = path.split(/[.[\]]+/).filter((step) => step !== '');
   const last = steps.pop() ?? '';

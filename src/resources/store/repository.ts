@@ -36,7 +36,7 @@ export interface RepositoryDeps {
 /** A resource that was made or acted on. */
 export interface Created {
   stored: Stored;
-  /** Members of this answer alone. */
+  /** Members of only this answer. */
   reveal: Record<string, unknown>;
 }
 
@@ -67,7 +67,7 @@ interface Rewriting {
 export class Repository implements ResourceAccess {
   readonly definitions: readonly ResourceDefinition[];
   readonly store: Store;
-  /** Tells of every change that somebody asked for. */
+  /** Reports every requested change. */
   readonly audit: AuditLog;
   readonly referrers: Referrers;
   private readonly rows: ResourceRows;
@@ -84,7 +84,10 @@ export class Repository implements ResourceAccess {
     this.referrers = new Referrers(this);
   }
 
-  /** Writes what is no resource, told of and audited as one; gives the key where another writer came first. */
+  /**
+   * Writes rows that are no resource, reported and audited as one; returns the key where another writer came
+   * first.
+   */
   write(ops: readonly Op[], note: AuditNote): Promise<Key | undefined> {
     return this.rows.commit(ops, { note });
   }
@@ -148,7 +151,7 @@ export class Repository implements ResourceAccess {
     return this.rows.list(definition, query);
   }
 
-  /** Undefined for what does not exist. */
+  /** Undefined for an object that does not exist. */
   byIds(
     definition: ResourceDefinition,
     ids: readonly string[],
@@ -156,7 +159,7 @@ export class Repository implements ResourceAccess {
     return this.rows.byIds(definition, ids);
   }
 
-  /** A versioned resource as it was; what is not of its fields is as it is now. */
+  /** A versioned resource as it was; members other than its fields are as they are now. */
   async version(stored: Stored, version: number): Promise<Stored | undefined> {
     if (version === stored.version) return stored;
     const then = await this.rows.version(stored, version);
@@ -174,7 +177,7 @@ export class Repository implements ResourceAccess {
     );
   }
 
-  /** Changes the members that the body has; one that changes nothing leaves the version alone. */
+  /** Changes the members that the body has; one that changes nothing keeps the version. */
   update(target: Target, body: Body): Promise<Stored> {
     return this.rewrite(target, 'update', (stored, holds) =>
       this.merge(target.definition, stored, { body, holds }),
@@ -235,7 +238,7 @@ export class Repository implements ResourceAccess {
         ...indexOps(definition, { before: stored }),
         ...((await definition.dispose?.(stored, lookup)) ?? []),
       ];
-      // Nothing may come to refer to it between the look and the commit: the epoch stands still.
+      // Nothing may come to refer to it between the look and the commit: the epoch does not change.
       const { by } = target;
       const note = toAuditNote(definition, { before: stored, action: 'delete', by });
       return (await this.rows.commit(ops, { note, heldEpoch: epoch })) ? undefined : stored;
@@ -380,7 +383,7 @@ function isNamed({ unique = ['name'] }: ResourceDefinition): boolean {
   return unique.includes('name');
 }
 
-/** Labels are the operator's and say nothing of what the resource does. */
+/** Labels are the operator's and do not change the resource's behaviour. */
 function sameFields({ spec: { labels: _a, ...a } }: Stored, { spec }: Stored): boolean {
   const { labels: _b, ...b } = spec;
   return sameJson(a, b);

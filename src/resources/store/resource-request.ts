@@ -17,10 +17,10 @@ export interface ResourceRequest {
   query: URLSearchParams;
   /** The object that was sent; an empty one for an empty body where `optional`. */
   body(options?: { optional: boolean }): Promise<Body>;
-  /** Caller, as the audit log tells of it. */
+  /** Caller, as the audit log names it. */
   by: Origin;
   rights: CallerRights;
-  /** Organization of the caller; owner of what it makes. */
+  /** Organization of the caller; owner of its new resources. */
   organization: string;
   /** True for callers that see every organization. */
   platform: boolean;

@@ -52,7 +52,7 @@ export class ResourceRows {
     this.log = new ChangeLog(store);
   }
 
-  /** Undefined also for what belongs to another organization. */
+  /** Undefined also for one of another organization. */
   async load(
     definition: ResourceDefinition,
     idOrName: string,
@@ -94,7 +94,7 @@ export class ResourceRows {
     return found;
   }
 
-  /** Undefined for what does not exist. */
+  /** Undefined for one that does not exist. */
   async byIds(
     { kind }: ResourceDefinition,
     ids: readonly string[],
@@ -119,7 +119,7 @@ export class ResourceRows {
     return page.map(({ value }) => value);
   }
 
-  /** Every row behind `after`, in order; a few are read at a time, more where they are small. */
+  /** Every row after `after`, in order; a few are read at a time, more where they are small. */
   private async *walk(definition: ResourceDefinition, query: ListQuery): AsyncGenerator<Stored> {
     let { after } = query;
     let limit = MIN_PAGE;
@@ -133,7 +133,7 @@ export class ResourceRows {
     }
   }
 
-  /** The next rows, and the id to go on from unless they are the last. */
+  /** The next rows, and the id to continue from unless they are the last. */
   private async page(
     definition: ResourceDefinition,
     { organization, after, order, limit }: ListQuery,
@@ -170,7 +170,7 @@ export class ResourceRows {
     return this.log.commit(ops, { heldEpoch, commit });
   }
 
-  /** A name or key value that somebody else has will not become free by trying again. */
+  /** A name or key value of another resource will not become free by trying again. */
   async refuseTaken(definition: ResourceDefinition, stored: Stored, conflict: Key): Promise<void> {
     for (const field of definition.unique ?? ['name']) {
       const value = stored.spec[field];

@@ -28,7 +28,7 @@ export interface Lookup {
   /** RFC 3339. */
   readonly now: string;
   /**
-   * Reads by id; what is seen stands still until the commit.
+   * Reads by id; the rows stay unchanged until the commit.
    *
    * @throws GatewayError `not_found`; `conflict` for an archived one
    */

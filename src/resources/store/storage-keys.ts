@@ -1,7 +1,7 @@
 import type { Key } from '../../store/store.ts';
 
 export const EPOCH_PREFIX: Key = ['resource-epoch'];
-/** Written by every change of any resource, so that watchers can tell whether they are up to date. */
+/** Written by every change of any resource, so that watchers know whether they are up to date. */
 export const EPOCH_KEY: Key = ['resource-epoch', 'now'];
 
 /** Number of the last change of each lane of the log. */
@@ -15,7 +15,7 @@ export const resourcePrefix: Key = ['resource'];
 export const kindPrefix = (kind: string): Key => [...resourcePrefix, kind];
 export const resourceKey = (kind: string, id: string): Key => [...kindPrefix(kind), id];
 
-/** Kind by which the log of changes tells of the price list, which is no resource. */
+/** Kind of the price list in the log of changes; it is no resource. */
 export const PRICE_LIST_KIND = 'price_list';
 /** List of prices that is used in place of the shipped one. */
 export const PRICE_LIST_KEY: Key = resourceKey(PRICE_LIST_KIND, 'kept');

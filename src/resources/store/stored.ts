@@ -44,8 +44,8 @@ export interface ListQuery extends Scope {
   order?: 'asc' | 'desc' | undefined;
   limit: number;
   /**
-   * Ends the list behind the row with which what it found reaches so many characters of JSON, so that
-   * large rows are not held all at once; the first always comes. Default: no bound.
+   * Ends the list after the row with which the result reaches so many characters of JSON, so that large rows
+   * are not held all at once; the first always comes. Default: no bound.
    */
   maxSize?: number;
   matches(stored: Stored): boolean;
@@ -53,7 +53,7 @@ export interface ListQuery extends Scope {
 
 /** Change of a resource by the gateway itself. */
 export interface Note {
-  /** Name of it in the audit log, where somebody asked for it. Default: it is not audited. */
+  /** Name of it in the audit log, where it was requested. Default: it is not audited. */
   action?: string;
   state: State;
   spec?: Partial<Spec>;

@@ -12,7 +12,7 @@ export interface VersionsInput {
   request: ResourceRequest;
 }
 
-/** @throws GatewayError `invalid_request` for what is no version; `not_found` */
+/** @throws GatewayError `invalid_request` unless it is a version; `not_found` */
 export async function getVersion(
   repository: Repository,
   stored: Stored,

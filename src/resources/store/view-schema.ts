@@ -51,7 +51,7 @@ export function fieldSchema(fields: z.ZodObject, io: 'input' | 'output'): Object
       delete jsonSchema.additionalProperties;
       const { oneOf } = jsonSchema;
       if (io === 'input' || !oneOf) return;
-      // Views of inputs have no schema of their own: several may fit what is read.
+      // Views of inputs have no schema of their own: several may fit the value.
       delete jsonSchema.oneOf;
       jsonSchema.anyOf = oneOf;
     },
