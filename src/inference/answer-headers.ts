@@ -10,11 +10,11 @@ const PLAIN = /^[\x21-\x24\x26-\x7e]+$/;
 const MOST_CHARS = 512;
 
 /**
- * Head of an answer that tells who gave it: `x-gateway-model` (after a fallback not the one that was
- * asked for), `x-gateway-provider`, `x-gateway-attempts`, `x-gateway-cost` in USD where it is known by
- * then, `x-gateway-dropped-fields` where fields did not reach the provider. In an error the model is the
- * one that was asked for, and the provider the last that was tried. Names are percent-encoded where a
- * field value cannot hold them.
+ * Head of an answer that names its source: `x-gateway-model` (after a fallback not the one that was asked for),
+ * `x-gateway-provider`, `x-gateway-attempts`, `x-gateway-cost` in USD where it is known by then,
+ * `x-gateway-dropped-fields` where fields did not reach the provider. In an error the model is the one that was
+ * asked for, and the provider the last that was tried. Names are percent-encoded where a field value cannot
+ * hold them.
  */
 export function describeAnswer({ record, model }: Call, headers: ResponseHeaders): void {
   const { answeredBy, losses, cost } = record;

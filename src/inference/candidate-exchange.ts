@@ -26,8 +26,8 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const WHOLE_TIME = 0.9;
 
 /**
- * One candidate's exchange: tells its failures and reports its health. How an answer of success is
- * taken is the subclass's business. Decides exactly once (`resolve`), ends exactly once.
+ * One candidate's exchange: reports its failures and its health. How an answer of success is taken is the
+ * subclass's business. Decides exactly once (`resolve`), ends exactly once.
  */
 export abstract class CandidateExchange extends UpstreamStream {
   protected readonly options: ExchangeOptions;
@@ -151,7 +151,7 @@ export abstract class CandidateExchange extends UpstreamStream {
     this.options.resolve(failure);
   }
 
-  /** Ends what nobody waits for any more. */
+  /** Ends an exchange that is no longer awaited. */
   protected forsake(failure: AttemptFailure): void {
     this.options.resolve(failure);
   }

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 const MAX_BYTES = 256 * 1024;
 
 /**
- * Gathers copies of what a client asks and what it gets, for records that keep content (requirement
+ * Collects copies of a client's request and answer, for records that keep content (requirement
  * ops.log.content-off): the bytes of a request do not stay to the end of its call.
  */
 export interface ContentRecorder {

@@ -25,7 +25,7 @@ export type AttemptResult =
       readonly relay: Relay;
       /** Resolves once, when nothing more will be written but by its `finish`. */
       readonly ended: Promise<StreamEnd>;
-      /** Gives the stream up without telling the client. */
+      /** Gives the stream up without an error to the client. */
       abort(): void;
     };
 
@@ -41,9 +41,9 @@ export interface ExchangeOptions {
   /** Most values of an answer that is parsed whole. */
   maxAnswerValues: number;
   active: ActiveExchanges;
-  /** The request is on its way as a whole: this candidate needs its body no more. */
+  /** The request is on its way as a whole: this candidate no longer needs its body. */
   onSent(): void;
-  /** A bug that no answer can tell of any more. */
+  /** A bug that no answer can report any more. */
   onBug(thrown: unknown): void;
   resolve(result: AttemptResult): void;
 }

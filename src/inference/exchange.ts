@@ -8,7 +8,7 @@ import { invalidAnswerFailure } from './failures.ts';
 import { readAnswer } from './read-answer.ts';
 import { StreamExchange } from './stream-exchange.ts';
 
-/** Bytes of an answer that are put together before others get their turn. */
+/** Bytes of an answer that are put together before other work runs. */
 const STEP_BYTES = 512 * 1024;
 
 /** Begins one candidate's exchange, in the form in which the client wants its answer. */
@@ -46,7 +46,7 @@ class AnswerExchange extends CandidateExchange {
     });
   }
 
-  /** Continues with what is there, or will be; by then the client may be gone, or time may be up. */
+  /** Continues with the answer once it is there; by then the client may be gone, or time may be up. */
   private wait<T>(value: T | Promise<T>, goOn: (value: T) => void): void {
     if (!(value instanceof Promise)) return goOn(value);
     value.then(

@@ -11,7 +11,7 @@ import type { Lapse } from './watchdog.ts';
 
 const NO_DETAIL = { type: 'failed', upstreamStatus: null, retryAfterMs: undefined } as const;
 
-/** The client went away: nobody is told anything and the candidate is not to blame. */
+/** The client went away: no error is sent and the candidate is not to blame. */
 export function abortedFailure(isWaiting = false): AttemptFailure {
   return {
     ...NO_DETAIL,
@@ -225,7 +225,7 @@ function rejection({ status, body }: UpstreamAnswer, { provider }: Route): Gatew
   });
 }
 
-/** A client would take 407 for its own proxy's, so one that a provider's rule lets through is told as 400. */
+/** A client would take 407 for its own proxy's, so one that a provider's rule lets through becomes 400. */
 function toldStatus(status: number): number {
   return status === 407 ? 400 : status;
 }

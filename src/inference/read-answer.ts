@@ -5,7 +5,7 @@ import type { Usage } from '../core/usage.ts';
 import { ANSWER_SCAN, toAnswerDocument } from '../protocols/answer-document.ts';
 import type { Answer, AnswerOptions, RequestPeek, Wire } from '../protocols/protocol.ts';
 
-/** Bytes of an answer that are scanned before others get their turn. */
+/** Bytes of an answer that are scanned before other work runs. */
 const SLICE_BYTES = 256 * 1024;
 
 export interface ReadAnswerOptions {
@@ -25,9 +25,7 @@ export interface Discarded {
 
 type Read = Answer | Discarded;
 
-/**
- * Reads a whole answer: a short one at once, a long one in slices between which others get their turn.
- */
+/** Reads a whole answer: a short one at once, a long one in slices between which other work runs. */
 export function readAnswer(body: Buffer, options: ReadAnswerOptions): Read | Promise<Read> {
   const { wire, maxValues } = options;
   const values = wire.parsesAnswers ? maxValues : undefined;

@@ -29,7 +29,7 @@ const MAX_MEMBER = 4_096;
 /** `metadata.user_id` of earlier versions of Claude Code; later ones write JSON. */
 const CLAUDE_CODE_USER = /^user_[\w-]*_account_[\w-]*_session_([\w-]{8,128})$/;
 
-/** Parts of a request that tell where it comes from. */
+/** Parts of a request that show where it comes from. */
 export interface OriginSource {
   readonly headers: Readonly<Record<string, string | string[] | undefined>> | IncomingHttpHeaders;
   readonly principal?: Pick<Principal, 'labels'> | undefined;
@@ -37,7 +37,7 @@ export interface OriginSource {
   readonly origin?: RequestOrigin | undefined;
 }
 
-/** Circumstances that the operator lets count, beside those that always do. */
+/** Circumstances that the operator lets count, in addition to those that always do. */
 export interface OriginRules {
   /** Labels of keys, and tags of requests, by name. */
   readonly labels: readonly string[];
@@ -86,7 +86,7 @@ function conversationIn(headers: OriginSource['headers']): string | undefined {
   return undefined;
 }
 
-/** Tags of `name=value, name`; a name alone has the value `true`. */
+/** Tags of `name=value, name`; a name without a value has `true`. */
 function tagsIn(
   headers: OriginSource['headers'],
   allowed: readonly string[],

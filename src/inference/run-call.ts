@@ -28,7 +28,7 @@ const NO_BYTES = Buffer.alloc(0);
 export interface CallDeps {
   clock: Clock;
   health: Health;
-  /** `holder` is whoever the provider's connections are shared out to (see `holderOf`). */
+  /** `holder` gets a share of the provider's connections (see `holderOf`). */
   transportFor(account: ProviderAccount, holder: string): Transport;
   maxAnswerBytes: number;
   /** Most values of an answer that is parsed whole: translated, or rebuilt (config: limits.answer_values). */
@@ -37,7 +37,7 @@ export interface CallDeps {
   defaultMaxTokens: number;
   /** Exchanges under way, so that a stop can end each in its own protocol. */
   active: ActiveExchanges;
-  /** Reports a bug that no answer can tell of any more. */
+  /** Reports a bug that no answer can report any more. */
   onBug(thrown: unknown, requestId: string): void;
 }
 
@@ -47,9 +47,9 @@ export type CommittedResult = Exclude<AttemptResult, AttemptFailure>;
  * Tries the candidates in turn until one has content, a fault is the client's own, or none is left.
  * Nothing has reached the client when this resolves.
  *
- * @throws GatewayError what the client is told: `upstream_rejected`, `upstream_timeout`,
- *   `invalid_upstream_response`, `upstream_interrupted`, `no_route_succeeded`, or
- *   `unsupported_feature` when every candidate was passed over for what it cannot do
+ * @throws GatewayError the client's error: `upstream_rejected`, `upstream_timeout`,
+ * `invalid_upstream_response`, `upstream_interrupted`, `no_route_succeeded`, or `unsupported_feature` when
+ * every candidate was passed over for a missing capability
  */
 export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<CommittedResult> {
   let last: AttemptFailure | undefined;
@@ -94,7 +94,7 @@ function judge({ record }: Call, verdict: AttemptVerdict): void {
 
 interface Turn {
   readonly candidate: Candidate;
-  /** Nobody is asked after it. */
+  /** No candidate is tried after it. */
   readonly isLast: boolean;
 }
 
@@ -223,7 +223,7 @@ function prepare(
       operation: isOwn ? call.peek.operation : undefined,
       clientHeaders: isOwn ? request.headers : undefined,
     });
-  // Another candidate makes it again: nobody keeps it while a provider works.
+  // Another candidate makes it again: it is not kept while a provider works.
   const release = (): void => {
     peek.json.release();
     call.peek.json.release();
@@ -276,9 +276,9 @@ function priced(usage: Usage, pricing: Pricing): Discarded {
 }
 
 /**
- * Lets go of the bytes of a request that is not sent again, while its answer is still to come. They
- * are kept where something reads them later: an answer that is understood by its request, work that
- * outlives the call, media that was put into them, an answer of our own. Idempotent.
+ * Releases the bytes of a request that is not sent again, while its answer is still to come. They are kept
+ * where something reads them later: an answer that is understood by its request, work that outlives the call,
+ * media that was put into them, an answer of our own. Idempotent.
  */
 function letGo(call: Call, wire: Wire): void {
   const { peek, media, request } = call;

@@ -159,7 +159,7 @@ function noteRefusal(
   refusals.note({ ...head, told, cause, attempts });
 }
 
-/** False for a candidate that was passed over for what it cannot do. */
+/** False for a candidate that was passed over for a missing capability. */
 function wasAsked({ outcome }: AttemptRecord): boolean {
   return outcome !== UNSUPPORTED;
 }
@@ -169,7 +169,7 @@ function localAnswer({ request, peek }: Call, error: GatewayError): Buffer | und
   return isProviders(error) ? request.protocol.answerLocally?.(peek) : undefined;
 }
 
-/** True for what is not the client's fault, a provider's lack of such an endpoint included. */
+/** True unless it is the client's fault; a provider's lack of such an endpoint is not. */
 function isProviders({ code, status }: GatewayError): boolean {
   if (code === 'upstream_rejected') return status === 404 || status === 405;
   return ['no_route_succeeded', 'unsupported_feature', 'invalid_upstream_response'].includes(code);
@@ -198,7 +198,7 @@ function begin(
   const asksFor = peek.outputBound ?? (model.maxOutputTokens ?? deps.outputBound) * peek.choices;
   const outputBound = Math.min(asksFor, MAX_OUTPUT);
   const usage = estimateUsage({ inputBytes: body.length, model }, 0);
-  // The dearest route counts, for nobody knows yet which one answers.
+  // The dearest route counts, since it is not known yet which one answers.
   let bound = 0;
   let cost = 0;
   let tokens = 0;

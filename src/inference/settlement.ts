@@ -88,7 +88,7 @@ function withDiscarded(
   return { usage, cost, unpriced: pricing && !isPriced(pricing) };
 }
 
-/** Candidates that were left alone are part of the story, too. */
+/** Skipped candidates are recorded, too. */
 function withSpared({ attempts, skipped }: CallRecord): AttemptRecord[] {
   if (skipped.length === 0) return attempts;
   const spared = sparedAttempts(skipped).filter(
@@ -114,7 +114,7 @@ export function sparedAttempts(skipped: readonly SkippedRoute[]): AttemptRecord[
     });
 }
 
-/** Usage of a call whose provider counted nothing, by the sizes of what was asked and generated. */
+/** Usage of a call whose provider counted nothing, by the sizes of the request and the generated text. */
 export function estimateUsage({ inputBytes, model }: Asked, outputChars: number): Usage {
   // Media in a prompt has many more bytes than tokens.
   const most = model.contextWindow ?? Infinity;
@@ -128,8 +128,8 @@ export function estimateUsage({ inputBytes, model }: Asked, outputChars: number)
 type Asked = Pick<Call, 'inputBytes' | 'model'>;
 
 /**
- * Usage that a call is charged for. A stream without its proper end may have told the usage of its beginning
- * alone, so at least an estimate of the output counts, also where what it told was the last word.
+ * Usage that a call is charged for. A stream without its proper end may only have reported the usage of its
+ * beginning, so at least an estimate of the output counts, also where that report was the last word.
  */
 function billedOf(
   call: Call,
@@ -142,7 +142,7 @@ function billedOf(
   return { billed: estimated ? { ...usage, output: guess.output } : usage, estimated };
 }
 
-/** Cost of a stream that goes on, by what the client was sent of it. */
+/** Cost of a stream under way, by the bytes sent to the client. */
 export function costSoFar(call: Call, { usage, outputChars }: Consumption): Estimate {
   const estimated = estimateUsage(call, outputChars);
   const told = usage ?? estimated;

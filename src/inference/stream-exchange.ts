@@ -7,8 +7,8 @@ import { invalidAnswerFailure, streamFailure } from './failures.ts';
 import type { AttemptFailure } from './types.ts';
 
 /**
- * Lifecycle events held back until the first content (requirement routing.commit-gate). Beyond both
- * numbers the provider sends no answer; one event alone may be larger, for some repeat the request.
+ * Lifecycle events held back until the first content (requirement routing.commit-gate). Beyond both numbers the
+ * provider sends no answer; a single event may be larger, for some repeat the request.
  */
 const MAX_HELD_EVENTS = 64;
 const MAX_HELD_BYTES = 256 * 1024;
@@ -49,7 +49,7 @@ export class StreamExchange extends CandidateExchange {
     this.endStream?.({ failure: undefined, clientGone: false, finish });
   }
 
-  /** Tells the client of a committed stream in its own protocol. */
+  /** Sends the error to the client of a committed stream in its own protocol. */
   protected override tell(failure: AttemptFailure): void {
     if (!this.relay) return super.tell(failure);
     const { request, peek } = this.options.call;
@@ -117,7 +117,7 @@ function isEventStream(headers: UpstreamHeaders): boolean {
   return typeof type === 'string' && type.toLowerCase().startsWith('text/event-stream');
 }
 
-/** Tells a client of a failure behind the beginning of its answer. */
+/** Reports a failure to the client after the beginning of its answer. */
 function toInBandError(failure: AttemptFailure): InBandError {
   if (failure.reason === 'timeout_idle' || failure.reason === 'timeout_total') {
     return {

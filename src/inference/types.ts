@@ -43,18 +43,18 @@ export interface InferenceRequest {
   /** Claims on rates, whose refusal comes before every other answer. Default: none. */
   claims?: readonly PendingClaim[];
   catalog: Catalog;
-  /** Bytes or their scan; empty once they are needed no more. */
+  /** Bytes or their scan; empty once they are no longer needed. */
   body: RequestSource;
   /** The client's own; which of them are forwarded is the provider's business. */
   headers: IncomingHttpHeaders;
-  /** Circumstances that the headers and the body do not tell. Default: none. */
+  /** Circumstances that the headers and the body do not show. Default: none. */
   origin?: RequestOrigin | undefined;
   /** Members that the path and the headers name. */
   address: RequestAddress;
   client: ClientConnection;
   /** False for calls that may act upstream more than once if repeated (images, videos). */
   repeatable: boolean;
-  /** Runs when the body is needed no more, maybe long before the call is over. Default: never. */
+  /** Runs when the body is no longer needed, maybe long before the call is over. Default: never. */
   onBodySpent?: (() => void) | undefined;
   /** Nothing is charged. Default false. */
   free?: boolean | undefined;
@@ -138,7 +138,7 @@ export interface AttemptFailure {
   readonly retryAfterMs: number | undefined;
   /** Detail for the record: `ECONNREFUSED` … */
   readonly cause?: string | undefined;
-  /** Usage of a 200 that was discarded, where its provider told any. */
+  /** Usage of a 200 that was discarded, where its provider reported any. */
   readonly usage?: Usage | undefined;
 }
 
@@ -161,8 +161,8 @@ export interface TrackedAnswer {
 }
 
 /**
- * Looks after work that stays with a provider when its call is over: that can be asked for later, be
- * continued, or go on by itself. A rejection is what the client is told, and the call is given up.
+ * Looks after work that stays with a provider when its call is over: that can be asked for later, be continued,
+ * or continue by itself. A rejection is sent to the client, and the call is given up.
  */
 export interface TaskTracker {
   /** Id of the account that made what a request of the caller continues; throws when it is not known. */

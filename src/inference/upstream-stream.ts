@@ -70,7 +70,7 @@ export abstract class UpstreamStream implements UpstreamSink, ActiveExchange {
     else this.begun();
   }
 
-  /** Ends an exchange that nobody waits for any more. */
+  /** Ends an exchange that is no longer awaited. */
   giveUp(): void {
     if (!this.#isOver) this.clientLeft();
   }
@@ -135,7 +135,7 @@ export abstract class UpstreamStream implements UpstreamSink, ActiveExchange {
     return this.relay;
   }
 
-  /** Sends bytes to the client; no more is read until it takes them. */
+  /** Sends bytes to the client; reading pauses until it takes them. */
   protected pass(bytes: Buffer): void {
     if (this.relay?.write(bytes) === false) this.#pause(true);
   }

@@ -9,8 +9,8 @@ export interface PlannedCall {
 }
 
 /**
- * Waits until the call is let in. Budgets that are spent may lead it to another model one after the
- * other: each time it begins anew, since what it can cost is another amount.
+ * Waits until the call is let in. Budgets that are spent may lead it to another model one after the other: each
+ * time it begins again, since the bound of its cost is another amount.
  *
  * @param begin undefined where the model cannot answer
  * @throws GatewayError the refusal of the ledger where no other model can answer

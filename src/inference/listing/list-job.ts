@@ -26,7 +26,7 @@ export interface ListJobDeps {
   readonly lists: Pick<ModelLists, 'keep' | 'forget'>;
   /** Uniform in [0, 1). */
   random(): number;
-  /** Undefined for one that serves declared models alone, or is gone. */
+  /** Undefined for one that only serves declared models, or is gone. */
   find(provider: string): ListedAccount | undefined;
   transportFor(account: ProviderAccount, holder: string): Transport;
   onFailure(provider: string, error: unknown): void;
@@ -68,7 +68,7 @@ export function createListJob(deps: ListJobDeps): JobHandler {
       const againInMs = REFRESH_MS * (1 - SPREAD / 2 + SPREAD * random());
       return { againInMs: Math.round(againInMs), payload: { provider, version, failures: 0 } };
     } catch (error) {
-      // The next owner goes on.
+      // The next owner continues.
       if (signal.aborted) throw error;
       if (failures === 0) onFailure(account.name, error);
       const againInMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures, 10), REFRESH_MS);

@@ -13,7 +13,7 @@ type Row = readonly (readonly [name: string, created: number])[];
 
 /** Lists of the models of providers, by the ids of these; all processes on a store see the same. */
 export interface ModelLists {
-  /** Reads what is kept and goes on telling of changes; rejects with `StoreError`. */
+  /** Reads the stored lists and then reports changes; rejects with `StoreError`. */
   start(onChange: (lists: ReadonlyMap<string, readonly ListedModel[]>) => void): Promise<void>;
   /** Durable when it resolves; the same list again writes nothing. Rejects with `StoreError`. */
   keep(provider: string, models: readonly ListedModel[]): Promise<void>;
