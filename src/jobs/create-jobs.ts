@@ -22,11 +22,9 @@ export interface JobsOptions {
   readonly concurrency?: number;
   /** The same for kinds that need other room, by kind. */
   readonly rooms?: ReadonlyMap<string, number>;
-  /** Sees other processes die. Default: what they left is taken when its lease has run out. */
+  /** Sees other processes die. Default: their jobs are taken when the leases have run out. */
   readonly liveness?: Liveness | undefined;
-  /**
-   * Receives errors of handlers, and of a store that fails (then without a job). Default: nobody.
-   */
+  /** Receives errors of handlers, and of a store that fails (then without a job). Default: no receiver. */
   readonly report?: (error: unknown, job?: Job) => void;
 }
 

@@ -27,7 +27,7 @@ export interface DueJobsOptions {
   readonly kind: string;
 }
 
-/** Finds what is due of one kind without looking through all that waits. */
+/** Finds the due jobs of one kind without a scan of all waiting ones. */
 export class DueJobs {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -35,7 +35,7 @@ export class DueJobs {
   readonly #kind: string;
   /** Set-backs of the clock that jobs were corrected for. */
   #corrected = -1;
-  /** Holder behind which the next look goes on. */
+  /** Holder after which the next look continues. */
   #after: string | undefined;
 
   constructor({ store, clock, steady, kind }: DueJobsOptions) {
@@ -55,7 +55,7 @@ export class DueJobs {
     const due = page.filter(({ at }) => at <= now);
     const nextAt = page.find(({ at }) => at > now)?.at;
     if (due.length < PAGE) return { due, nextAt, isAll: page.length < PAGE };
-    // One holder's jobs may fill the page: others are found where each holder has a place of its own.
+    // One holder's jobs may fill the page: others are found in the index by holder.
     return { due: unique([...due, ...(await this.#dueOfEach())]), nextAt, isAll: false };
   }
 
@@ -89,7 +89,7 @@ export class DueJobs {
     return found;
   }
 
-  /** Steps over all jobs of a holder at once; begins again behind the last holder. */
+  /** Steps over all jobs of a holder at once; begins again after the last holder. */
   async #nextHolder(): Promise<string | undefined> {
     const prefix = heldPrefix(this.#kind);
     const isFirst = this.#after === undefined;

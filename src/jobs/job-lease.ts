@@ -5,14 +5,14 @@ import type { Op, Store } from '../store/store.ts';
 import { jobKey, toChangeOps } from './job-rows.ts';
 import type { JobRow, StoredJob } from './job-rows.ts';
 
-/** Time in ms for which nobody else takes a silent job; a dead process's job goes on after that. */
+/** Time in ms for which no other process takes a silent job; a dead process's job is taken after that. */
 export const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
 /** Sooner, after a renewal that the store did not take. */
 const RENEW_AGAIN_MS = 1_000;
 /** The work is called off so long before others may take it. */
 const MARGIN_MS = 5_000;
-/** Own changes whose outcome the store left open can be behind a conflict, no more than so many. */
+/** Own changes whose outcome the store left open can cause a conflict, at most so many. */
 const MAX_TRIES = 5;
 
 export interface JobLeaseOptions {
@@ -20,7 +20,7 @@ export interface JobLeaseOptions {
   readonly clock: Clock;
   /** Job as it was claimed. */
   readonly job: StoredJob;
-  /** The lease is lost, or may be: whoever does the work must leave off. Called at most once. */
+  /** The lease is lost, or may be: the handler must stop. Called at most once. */
   readonly onLost: () => void;
 }
 
@@ -44,8 +44,8 @@ export class JobLease {
   }
 
   /**
-   * Gives the job back as `next` says, or drops it, if the checks hold. False when they do not, somebody
-   * else has it or it was removed: then nothing was changed. Rejects with `StoreError`.
+   * Gives the job back as `next` says, or drops it, if the checks hold. False when they do not, another process
+   * has it or it was removed: then nothing was changed. Rejects with `StoreError`.
    */
   async end(next: JobRow | undefined, checks: readonly Op[] = []): Promise<boolean> {
     this.#stop();
@@ -84,7 +84,7 @@ export class JobLease {
       if (isKept) this.#extend();
       else this.#lose();
     } catch {
-      // The deadline stands: a store that stays away ends the work in time.
+      // The deadline is kept: a store that stays unavailable ends the work in time.
       if (!this.#over) this.#renewIn(RENEW_AGAIN_MS);
     }
   }

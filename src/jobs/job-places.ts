@@ -3,21 +3,21 @@ import type { DueJob } from './job-rows.ts';
 
 /**
  * Room for the goes of a worker at once, shared out between the holders of its jobs (see {@link FairQueue}). Of
- * those that only wait for somebody as many as there are places do not count.
+ * paused ones as many as there are slots do not count.
  */
 export class JobPlaces {
   readonly #queue: FairQueue<DueJob>;
   /** Holders of what runs, by job. */
   readonly #running = new Map<string, string>();
   readonly #paused = new Set<string>();
-  /** Paused jobs that gave their place back. */
+  /** Paused jobs that released their slot. */
   readonly #resting = new Set<string>();
 
   constructor(places: number) {
     this.#queue = new FairQueue({ places });
   }
 
-  /** Places that are free, for whoever may have them. */
+  /** Free slots, for any holder. */
   get room(): number {
     return Math.max(0, this.#queue.places - this.#queue.used);
   }
@@ -39,7 +39,7 @@ export class JobPlaces {
     return this.#running.has(id);
   }
 
-  /** Takes a place for one job at once, if there is one for its holder. */
+  /** Takes a slot for one job at once, if there is one for its holder. */
   enter(job: DueJob): boolean {
     const holder = holderOf(job);
     if (this.#running.has(job.id) || !this.#queue.enter(holder)) return false;
@@ -77,7 +77,7 @@ export class JobPlaces {
   }
 }
 
-/** A job without a holder shares with nobody. */
+/** A job without a holder shares with none. */
 function holderOf({ holder, id }: DueJob): string {
   return holder === undefined ? `job:${id}` : `holder:${holder}`;
 }

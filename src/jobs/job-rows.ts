@@ -3,7 +3,7 @@ import type { Job } from './jobs.ts';
 
 /** A job as it is stored. */
 export interface JobRow {
-  /** Time from which somebody may take it, a deadline or an instant: while it runs, the end of the lease. */
+  /** Time from which a process may take it, a deadline or an instant: while it runs, the end of the lease. */
   readonly at: number;
   readonly attempt: number;
   /**
@@ -46,7 +46,7 @@ export const heldKey = (kind: string, { holder = '', at, id }: DueJob): Key => [
   id,
 ];
 
-/** A job by its place among those that fall due. */
+/** A job by its position among those that fall due. */
 export interface DueJob {
   readonly at: number;
   readonly id: string;
@@ -96,7 +96,7 @@ export function toWakeOps(job: Job, entry: Entry<JobRow> | undefined, now: numbe
   return [{ type: 'check', key: jobKey(kind, id), ifVersion: version }];
 }
 
-/** Replaces the row that was seen, or drops it, its place among those that fall due with it. */
+/** Replaces the row that was seen, or drops it, with its index row. */
 export function toChangeOps({ kind, id, row, version }: StoredJob, next: JobRow | undefined): Op[] {
   const key = jobKey(kind, id);
   const ops: Op[] = [

@@ -31,11 +31,11 @@ export interface JobWorkerOptions {
   readonly report: (error: unknown, job?: Job) => void;
 }
 
-/** All work of one kind in this process: finds what is due, claims it, and has it done. */
+/** All work of one kind in this process: finds due jobs, claims them, and runs them. */
 export class JobWorker {
   readonly #options: JobWorkerOptions;
   readonly #running = new Map<string, { controller: AbortController; done: Promise<void> }>();
-  /** Jobs that run but only wait for somebody. */
+  /** Jobs that run but are paused. */
   readonly #paused = new Set<string>();
   /** Starts whose commit is under way. */
   readonly #starting = new Set<Promise<void>>();
@@ -63,7 +63,7 @@ export class JobWorker {
     this.#loop.wake();
   }
 
-  /** Takes no more and aborts what only waits for somebody; resolves when all that runs has ended. */
+  /** Takes no further jobs and aborts paused ones; resolves when all running ones have ended. */
   async drain(): Promise<void> {
     const polled = this.#loop.close();
     this.#unwatch();
@@ -73,7 +73,7 @@ export class JobWorker {
     await Promise.all(Array.from(this.#running.values(), ({ done }) => done));
   }
 
-  /** Takes no more and aborts what runs; resolves when that has ended. */
+  /** Takes no further jobs and aborts running ones; resolves when they have ended. */
   async close(): Promise<void> {
     const drained = this.drain();
     for (const { controller } of this.#running.values()) controller.abort();
@@ -81,13 +81,13 @@ export class JobWorker {
     await drained;
   }
 
-  /** Jobs that were due and got no place at the last look; of many, those that it saw. */
+  /** Jobs that were due and got no slot at the last look; of many, those that it saw. */
   get waiting(): number {
     return this.#waiting;
   }
 
   /**
-   * Claims a job that is about to be added, if there is room and nobody waits for it; undefined else. Others
+   * Claims a job that is about to be added, if there is room and no job waits for it; undefined else. Others
    * take it when this process dies, as they do any claim.
    */
   start(job: Job): Start | undefined {
@@ -138,7 +138,7 @@ export class JobWorker {
     if (this.#places.room > room) this.#loop.wake();
   }
 
-  /** Starts what is due as far as there is room; returns how long there is nothing to do, in ms. */
+  /** Starts due jobs as far as there is room; returns for how many ms none is due. */
   async #takeDue(): Promise<number> {
     if (this.#places.room === 0) return MAX_SLEEP_MS;
     const { due: found, nextAt, isAll } = await this.#due.look();
@@ -152,11 +152,11 @@ export class JobWorker {
     if (this.#places.room === 0) return MAX_SLEEP_MS;
     const nextMs = nextAt === undefined ? undefined : Math.ceil(nextAt) - this.#options.clock.now();
     const sleepMs = Math.max(0, nextMs ?? (isAll ? MAX_SLEEP_MS : SLEEP_AGAIN_MS));
-    // A claim that a step of the clock made due may be a dead process's: nobody tells of its end.
+    // A claim that a step of the clock made due may be a dead process's: its end is not signalled.
     return taken < admitted.length ? Math.min(sleepMs, SLEEP_AGAIN_MS) : sleepMs;
   }
 
-  /** All at once, so that they share a write of the store; returns how many were not somebody else's. */
+  /** All at once, so that they share a write of the store; returns how many were not another process's. */
   async #takeAll(admitted: readonly DueJob[]): Promise<number> {
     const claims = await Promise.allSettled(
       admitted.map(async (due) => {
@@ -191,7 +191,7 @@ export class JobWorker {
     return result.ok ? { kind, id, row, version: result.version } : undefined;
   }
 
-  /** A process of an older release knows no holders and leaves their places behind. */
+  /** A process of an older release knows no holders and does not remove their index rows. */
   async #forget(due: DueJob, version: Version | undefined): Promise<void> {
     if (due.holder === undefined) return;
     const { store, kind } = this.#options;

@@ -7,14 +7,14 @@ export interface Job {
   /** Unique within the kind; a second job of the same name is the same job. */
   readonly id: string;
   readonly payload: Value;
-  /** Shares the room of the kind with other holders: an organization. Default: the job is alone. */
+  /** Shares the room of the kind with other holders: an organization. Default: the job shares with none. */
   readonly holder?: string | undefined;
 }
 
 /** Result of one attempt of a handler. */
 export type JobResult =
   | 'done'
-  /** Milliseconds until it is tried again, with what it needs to know then (default: the same). */
+  /** Milliseconds until it is tried again, with its input for that (default: the same). */
   | { readonly againInMs: number; readonly payload?: Value }
   /** Done if these checks hold in the very commit that drops the job; else again at once. */
   | { readonly doneIf: readonly Op[] }
@@ -30,16 +30,16 @@ export interface JobRun {
   readonly attempt: number;
   /** Consecutive attempts before this one that ended in an exception or a dead process. */
   readonly failures: number;
-  /** Aborted when the lease is lost or the process stops: leave off, somebody else goes on. */
+  /** Aborted when the lease is lost or the process stops: stop, another process continues. */
   readonly signal: AbortSignal;
   /**
-   * Says that the go only waits for somebody from now on, or no longer: meanwhile another one may begin
-   * in its place. No more wait like that at once than there is room for the others.
+   * Pauses the run, or resumes it: meanwhile another one may begin instead. At most as many are paused at once
+   * as may run.
    */
   readonly pause?: (isPaused: boolean) => void;
   /**
-   * Says how many of the failures still count: of a job that does one thing after the other, those at
-   * the thing it is at. An exception means again with the backoff of so many and this one.
+   * Sets the number of failures that still count: of a job with several steps, those of the current step. An
+   * exception means again with the backoff of so many and this one.
    */
   readonly forgive?: (failures: number) => void;
   /**
@@ -68,7 +68,7 @@ export type JobHandler = (run: JobRun) => Promise<JobResult>;
 
 /** Leased durable work, done by whichever process finds it due (design: Layout, jobs). */
 export interface Jobs {
-  /** Operations that add a job together with what it is about; an existing one of that name conflicts. */
+  /** Operations that add a job together with its subject; an existing one of that name conflicts. */
   toAdd(job: Job, options?: { inMs?: number }): Op[];
   /** Durable when it resolves; false when a job of that name exists. Rejects with `StoreError`. */
   add(job: Job, options?: { inMs?: number }): Promise<boolean>;
@@ -80,21 +80,21 @@ export interface Jobs {
    */
   toWake(job: Job): Promise<Op[]>;
   /**
-   * Operations as of {@link toWake}; a job that is added and finds room in this process is claimed for
-   * it in the same commit, and begins without a look at what is due. Rejects with `StoreError`.
+   * Operations as of {@link toWake}; a job that is added and finds room in this process is claimed for it in
+   * the same commit, and begins without a look at due ones. Rejects with `StoreError`.
    */
   toStart(job: Job): Promise<Start>;
   /** Jobs by kind that were due and found no room in this process; see `JobWorker.waiting`. */
   waiting(): ReadonlyMap<string, number>;
-  /** Drops a job that nobody needs any more. Rejects with `StoreError`. */
+  /** Drops a job that is no longer needed. Rejects with `StoreError`. */
   remove(kind: string, id: string): Promise<void>;
   /** Takes work from now on. */
   start(handlers: ReadonlyMap<string, JobHandler>): void;
   /**
-   * Takes no more; resolves when nothing runs, or after so many milliseconds. What waits for somebody is
-   * left to others at once.
+   * Takes no further jobs; resolves when none runs, or after so many milliseconds. Paused ones are left to
+   * other processes at once.
    */
   drain(ms: number): Promise<void>;
-  /** Takes no more, aborts what runs and waits for it. Idempotent. */
+  /** Takes no further jobs, aborts running ones and waits for them. Idempotent. */
   close(): Promise<void>;
 }

@@ -20,8 +20,8 @@ const MEMBERS: Key = ['job-worker'];
 const JOBS: Key = ['job'];
 
 /**
- * The processes that take jobs. Once a second each looks for those that died on its own host, and what
- * they had claimed falls due at once; of others, elsewhere, the leases run out.
+ * The processes that take jobs. Once a second each looks for those that died on its own host, and their claimed
+ * jobs fall due at once; of others, elsewhere, the leases run out.
  */
 export class Membership {
   readonly #options: MembershipOptions;

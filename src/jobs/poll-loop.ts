@@ -4,7 +4,7 @@ export interface PollLoopOptions {
   readonly clock: Clock;
   /** The wall clock may step and a watch may miss: the next poll is no later, in milliseconds. */
   readonly maxSleepMs: number;
-  /** Does what is due; returns for how many milliseconds there is nothing to do. */
+  /** Does the due work; returns for how many milliseconds there is none. */
   poll(): Promise<number>;
   /** Receives errors of polls that failed. */
   report(error: unknown): void;
@@ -13,7 +13,7 @@ export interface PollLoopOptions {
 /** Pause after a poll that failed. */
 const SLEEP_AGAIN_MS = 1_000;
 
-/** Polls for what is due, one poll at a time, and sleeps in between until something wakes it. */
+/** Polls for due work, one poll at a time, and sleeps in between until something wakes it. */
 export class PollLoop {
   readonly #options: PollLoopOptions;
   #timer: Timer | undefined;

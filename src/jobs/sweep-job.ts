@@ -19,8 +19,8 @@ export interface Swept {
 }
 
 /**
- * One bounded step that removes what is old. It may be broken off at any point and done again, so each
- * of its commits leaves nothing half removed that anybody could see. Rejects with `StoreError`.
+ * One bounded step that removes old rows. It may be broken off at any point and done again, so none of its
+ * commits leaves anything half removed in view. Rejects with `StoreError`.
  */
 export type Sweep = (step: SweepStep) => Promise<Swept>;
 
@@ -28,7 +28,7 @@ export interface SweepJobOptions {
   readonly clock: Clock;
   readonly olderThanMs: number;
   readonly sweep: Sweep;
-  /** Receives the number that every step removed, unless it is 0. Default: nobody. */
+  /** Receives the number that every step removed, unless it is 0. Default: no receiver. */
   readonly count?: (removed: number) => void;
   /** Receives the total at the end of a round in which something was removed. */
   readonly tell: (removed: number) => void;
@@ -37,7 +37,7 @@ export interface SweepJobOptions {
 const ROUND_MS = 3_600_000;
 /** A start has better things to do, and so has one that comes up again and again. */
 const FIRST_MS = 60_000;
-/** Requests get their turn at the store between two steps. */
+/** The store serves requests between two steps. */
 const PAUSE_MS = 25;
 const LIMIT = 500;
 
@@ -54,8 +54,8 @@ export const sweepJob = (kind: string): Job => ({ kind, id: kind, payload: null 
 export const SWEEP_SOON = { inMs: FIRST_MS };
 
 /**
- * Removes what is old once an hour, in steps with a pause between them. The lease of the job sees to it
- * that one process at a time does it; where it stands is kept in the job, so another one goes on there.
+ * Removes old rows once an hour, in steps with a pause between them. The lease of the job sees to it that one
+ * process at a time does it; the job keeps its position, so another process continues there.
  */
 export function createSweepJob(options: SweepJobOptions): JobHandler {
   const { clock, olderThanMs, sweep, count = () => undefined, tell } = options;
