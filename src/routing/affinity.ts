@@ -13,9 +13,9 @@ const MAX_NAMES = 256;
  */
 export interface Affinity {
   /**
-   * The account that made the last of the names that is known; undefined when nobody knows one.
-   * Rejects with `StoreError`, and with `invalid_request` for a name that another organization was
-   * given and this one was not.
+   * The account that made the last of the names that is known; undefined when none is known. Rejects with
+   * `StoreError`, and with `invalid_request` for a name that another organization was given and this one was
+   * not.
    */
   find(organization: string, names: readonly string[]): Promise<string | undefined>;
   /** Resolves when it is durable; of more than 256 names the last ones are kept. Rejects with `StoreError`. */
@@ -53,7 +53,7 @@ function keyOf(organization: string, name: string): Key {
   return ['affinity', organization, digestOf(name)];
 }
 
-/** Mark of a name that was given to somebody. */
+/** Mark of a name that was given to an organization. */
 function ownedKey(name: string): Key {
   return ['affinity-owned', digestOf(name)];
 }

@@ -10,10 +10,10 @@ export type PathPattern = readonly string[];
 const MAX_LEVELS = 8;
 const ANY_SEGMENT = '*';
 const ANY_REST = '**';
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+// oxlint-disable-next-line no-control-regex -- control characters are the target
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** Reads `/v1/search`, `/items/*` or `/files/**`; undefined for what is no such pattern. */
+/** Reads `/v1/search`, `/items/*` or `/files/**`; undefined for any other text. */
 export function parsePathPattern(text: string): PathPattern | undefined {
   if (!/^\/[^\s?#\\%]*$/.test(text)) return undefined;
   const segments = text.slice(1).split('/');
@@ -43,9 +43,9 @@ export function matchesPath(pattern: PathPattern, path: string): boolean {
 }
 
 /**
- * True for a path that could lead out of its base by any reading: a `.` or `..` segment, also behind
- * encoded slashes, backslashes, several levels of percent-encoding or path parameters (`..;a`), a
- * control character, or percent-encoding that is malformed. Below the first level a `%` may be text.
+ * True for a path that could lead out of its base by any reading: a `.` or `..` segment, also after encoded
+ * slashes, backslashes, several levels of percent-encoding or path parameters (`..;a`), a control character, or
+ * percent-encoding that is malformed. Below the first level a `%` may be text.
  */
 export function mayLeave(path: string): boolean {
   return path.split('/').some((segment) => {
@@ -73,7 +73,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** Decodes what is percent-encoding and leaves the rest, as lenient readers do. */
+/** Decodes percent-encoding and leaves the rest, as lenient readers do. */
 function decodeLeniently(text: string): string {
   return text.replace(
     /(?:%[\da-f]{2})+/gi,

@@ -42,7 +42,7 @@ export interface ApiTarget {
   readonly headers: Readonly<Record<string, string>>;
   readonly methods: readonly ApiMethod[];
   readonly paths: readonly PathPattern[];
-  /** Response headers that reach clients beside the usual; names in lower case. */
+  /** Response headers that reach clients in addition to the usual; names in lower case. */
   readonly responseHeaders: readonly string[];
   readonly usage: readonly ApiUsageField[];
   /** Most connections at once from this process; undefined for the usual number. */

@@ -23,7 +23,7 @@ class ContentSum {
     this.#sum = BigInt.asUintN(64, this.#sum + hashOf(item));
   }
 
-  /** Takes out what was added. */
+  /** Removes added entries. */
   remove(item: unknown): void {
     this.#sum = BigInt.asUintN(64, this.#sum - hashOf(item));
   }
@@ -199,7 +199,7 @@ export class CatalogIndex {
     if (next) this.#contents.add([id, next.version]);
   }
 
-  /** A model of the same name stands before an API. */
+  /** A model takes precedence over an API of the same name. */
   #modelOf(name: string): Model | undefined {
     const model = this.#models.byName(name);
     if (model?.enabled) return toModel(model, (provider) => this.account(provider), this.#defaults);

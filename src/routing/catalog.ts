@@ -12,8 +12,8 @@ export interface Timeouts {
   /** Time from sending to the first content of a stream. */
   readonly firstContent: number;
   /**
-   * Time from sending to the whole of an answer that is not a stream: `firstContent` where somebody set
-   * one, else `total`, because a long answer without a stream shows nothing before its end.
+   * Time from sending to the whole of an answer that is not a stream: `firstContent` where it is set, else
+   * `total`, because a long answer without a stream shows nothing before its end.
    */
   readonly wholeAnswer: number;
   /** Silence between two chunks of a stream. */

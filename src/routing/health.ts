@@ -23,11 +23,9 @@ export interface HealthOptions {
   rateMs?: number;
   /** Cooldown of an account whose credential was refused, in ms. Default 60,000. */
   credentialMs?: number;
-  /** Receives each cooldown that begins or is extended. Default: nobody. */
+  /** Receives each cooldown that begins or is extended. Default: no receiver. */
   onCooldown?: (name: string, cooldown: Cooldown) => void;
-  /**
-   * Receives a recovery: it ends the cooldowns up to `until`, and no later one. Default: nobody.
-   */
+  /** Receives a recovery: it ends the cooldowns up to `until`, and no later one. Default: no receiver. */
   onRecovery?: (name: string, until: number) => void;
 }
 
@@ -62,13 +60,13 @@ export type AnswerForm = 'stream' | 'whole';
 
 /** Circuit breaker and latency memory of every candidate (design: inference, step 5). */
 export interface Health {
-  /** `form` is whose latency is told. Default: that of streams, else that of whole answers. */
+  /** `form` of the latency that is returned. Default: that of streams, else that of whole answers. */
   look(route: Route, form?: AnswerForm): RouteHealth;
   /** Default: an attempt at a stream. */
   begin(route: Route, form?: AnswerForm): HealthReport;
-  /** Takes over what another process told `onCooldown`; of two deadlines the later one holds. */
+  /** Takes over a cooldown that another process reported; of two deadlines the later one holds. */
   learn(name: string, cooldown: Cooldown): void;
-  /** Takes over what another process told `onRecovery`; a cooldown beyond `until` holds. */
+  /** Takes over a recovery that another process reported; a cooldown beyond `until` holds. */
   forgive(name: string, until: number): void;
 }
 
@@ -100,7 +98,7 @@ interface Latency {
   ms: number;
   /** Instant of the monotonic clock from which it counts as fresh. */
   at: number;
-  /** It is being measured anew: the next value takes its place. */
+  /** It is being measured again: the next value replaces it. */
   isOld: boolean;
 }
 
@@ -190,14 +188,14 @@ function pardon(breaker: Breaker | undefined, until: number, now: number): void 
 }
 
 /**
- * Tells whether a recovery that ends the cooldowns up to `until` ends the one that is told as `told`. Those of
+ * True when a recovery that ends the cooldowns up to `until` ends the one that was reported as `told`. Those of
  * different sides of a step of the clock have no order.
  */
 export function isForgiven(told: number | undefined, until: number, now: number): boolean {
   return told === undefined || told === until || (told < until && !isFromAhead(until, now));
 }
 
-/** Lasts no longer than it was told for, whatever the clock of the process that told it. */
+/** Cooldowns are relative, so clock skew between processes does not extend them. */
 function takeOver(breaker: Breaker, { until: told, openings }: Cooldown, clock: Clock): void {
   if (told === breaker.told) return;
   const left = timeLeft(told, clock.now());
@@ -297,7 +295,7 @@ function ifFresh(known: Latency | undefined, now: number): number | undefined {
   return known && now - known.at < LATENCY_FRESH_MS ? known.ms : undefined;
 }
 
-/** Lets one attempt measure anew what has expired; until it has, all others go by what was known. */
+/** Lets one attempt measure an expired latency again; until it has, all others use the former value. */
 function measureAnew(known: Latency | undefined, now: number): void {
   if (!known || now - known.at < LATENCY_FRESH_MS) return;
   known.at = now;

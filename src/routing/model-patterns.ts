@@ -1,6 +1,6 @@
 /**
- * True when one of the patterns names the model: literal text in which `*` stands for any run of
- * characters, `/` included. Linear in pattern and name, so a hostile pattern costs nothing.
+ * True when one of the patterns names the model: literal text in which `*` matches any run of characters, `/`
+ * included. Linear in pattern and name, so a hostile pattern costs nothing.
  */
 export function matchesModel(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => matchesPattern(pattern, name));
@@ -16,12 +16,12 @@ export function allowsModel(allowed: readonly string[] | null, names: Iterable<s
   return true;
 }
 
-/** True for a name in which `*` stands for other text. */
+/** True for a name in which `*` matches other text. */
 export function isPattern(name: string): boolean {
   return name.includes('*');
 }
 
-/** Text that the one `*` of a pattern stands for in a name; undefined where they do not match. */
+/** Text that the one `*` of a pattern matches in a name; undefined where they do not match. */
 export function captureOf(pattern: string, name: string): string | undefined {
   const [before = '', after = ''] = pattern.split('*');
   const end = name.length - after.length;

@@ -1,6 +1,6 @@
 import { captureOf, isPattern, matchesModel } from './model-patterns.ts';
 
-/** Another name of a model; one `*` in it stands for text that `*` in `model` repeats. */
+/** Another name of a model; one `*` in it matches text that `*` in `model` repeats. */
 export interface AliasRule {
   readonly name: string;
   readonly model: string;
@@ -28,7 +28,7 @@ export interface NameStep {
   readonly gives: string;
 }
 
-/** A model of a provider that nobody declared. */
+/** An undeclared model of a provider. */
 export interface PassedName {
   readonly provider: string;
   readonly upstream: string;
@@ -41,10 +41,9 @@ const MAX_LENGTH = 513;
 const UPSTREAM_NAME = /^[^\s\p{Cc}?#%]{1,256}$/u;
 
 /**
- * The rules by which names lead to models, compiled once. The first that matches decides: a declared
- * model, an alias without `*`, the alias with the most text beside its `*` (of two, the one with more before it), a pattern of a
- * provider. An
- * alias leads to a model and never to another alias.
+ * The rules by which names lead to models, compiled once. The first that matches decides: a declared model, an
+ * alias without `*`, the alias with the most text around its `*` (of two, the one with more before it), a
+ * pattern of a provider. An alias leads to a model and never to another alias.
  */
 export class NameRules {
   readonly #exact: ReadonlyMap<string, AliasRule>;

@@ -12,7 +12,7 @@ export interface NamedModelsOptions {
   readonly rules: NameRules;
   /** Makes the model of an undeclared name; undefined where its provider cannot be used. */
   readonly passThrough: (name: string) => Model | undefined;
-  /** Names of models that providers list and nobody declared. */
+  /** Names of models that providers list and that are not declared. */
   readonly listed: () => Iterable<string>;
 }
 

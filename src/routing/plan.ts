@@ -46,8 +46,8 @@ export interface PlanRequest {
   /** Value by which a sticky model keeps requests together that name no conversation: the key. */
   affinity: string;
   /**
-   * Value by which routes of one priority keep requests together, so that a provider finds the prompt in
-   * its cache. Default: none. Routes by latency go by that alone.
+   * Value by which routes of one priority keep requests together, so that a provider finds the prompt in its
+   * cache. Default: none. Routes by latency only go by that.
    */
   conversation?: string | undefined;
   /** Form of the answer that is asked for, whose latency counts. Default: any. */

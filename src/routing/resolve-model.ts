@@ -183,7 +183,7 @@ function shownPricing({ pricing, routes }: ModelRecord, first: Route | undefined
   return isSaid || !first ? own : first.pricing;
 }
 
-/** A model of a provider that nobody declared, by the provider's own name of it. */
+/** An undeclared model of a provider, by the provider's own name of it. */
 export function toPassedThrough(
   provider: AccountRecord,
   { name: upstream, created }: ListedModel,
@@ -250,7 +250,7 @@ function toRoute(route: RouteRecord, { index, record, provider, defaults }: Rout
   };
 }
 
-/** Declared prices stand alone: a published one beside them could belong to another contract. */
+/** Declared prices disable published ones, which could belong to another contract. */
 function routePricing(
   route: RouteRecord,
   { record, provider, defaults }: Omit<RouteContext, 'index'>,

@@ -9,11 +9,10 @@ const MAX_COOLDOWNS = 1_000;
 /** A cooldown is known so long after its end, so that a failed probe doubles the one before it. */
 const KEPT_MS = 5 * 60_000;
 /**
- * Growth of a cooldown from which it is told again, in ms: providers under load refuse many calls
- * at once.
+ * Growth of a cooldown from which it is reported again, in ms: providers under load refuse many calls at once.
  */
 const NEWS_MS = 1_000;
-/** Each means that another process told something newer. */
+/** Each means that another process reported something newer. */
 const MAX_TRIES = 5;
 
 type Hearer = Pick<Health, 'learn' | 'forgive'>;
@@ -36,11 +35,11 @@ interface News {
 }
 
 /**
- * Breakers of all processes on one store: what one of them cools, all leave alone, till the later of
- * their deadlines; what recovers at one, all use again (requirement store.multi-node). A recovery ends
- * the cooldowns that its process knew of: an answer that was on its way while another process was
- * refused says nothing about that refusal. No request waits for it; what the store does not take,
- * others find out themselves.
+ * Breakers of all processes on one store: a candidate that one of them cools is skipped by all, till the later
+ * of their deadlines; one that recovers at one is used by all again (requirement store.multi-node). A recovery
+ * ends the cooldowns that its process knew of: an answer that was on its way while another process was refused
+ * says nothing about that refusal. No request waits for it; others find out themselves what the store did not
+ * take.
  */
 export function createSharedCooldowns({
   store,
@@ -58,7 +57,7 @@ export function createSharedCooldowns({
     for (let next = unwritten(told); next; next = unwritten(told)) {
       const [name, news] = next;
       news.isWritten = true;
-      // Others find out by themselves then, as if they were alone.
+      // Others find out by themselves then, as a single process does.
       await tell(store, clock, { name, ...news }).catch(() => undefined);
     }
     isWriting = false;
@@ -116,7 +115,7 @@ function createLook({
   const read = async (): Promise<void> => {
     const entries = await store.list<Cooldown>({ prefix: COOLDOWNS, limit: MAX_COOLDOWNS });
     const found = new Map(entries.map(({ key, value }) => [String(key[1]), value]));
-    // A cooldown that is gone before its time was taken back by whoever saw the candidate recover.
+    // A cooldown that is gone before its time was removed by the process that saw the candidate recover.
     for (const [name, { until }] of known) {
       const now = clock.now();
       const standing = found.get(name)?.until;
