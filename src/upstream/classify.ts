@@ -5,7 +5,7 @@ export type FailureClass = 'retry-here' | 'next-candidate' | 'fatal';
 
 export interface Verdict {
   class: FailureClass;
-  /** The account's credential is refused or out of funds: leave all of its routes alone for a while. */
+  /** The account's credential is refused or out of funds: skip all of its routes for a while. */
   cool: boolean;
   /** Reason in the request record: `status_503`, `credential`, `billing`, `unknown_model`, `wrong_address`. */
   reason: string;
@@ -25,7 +25,7 @@ const CREDENTIAL: ReadonlySet<number> = new Set([401, 402, 403, 407]);
 /** Most characters that are searched of an error body. */
 const READ_CHARS = 4096;
 
-/** Google's "exceeded your current quota" is missing on purpose: it says so of a passing rate, too. */
+/** Google's "exceeded your current quota" is missing on purpose: a passing rate has the same text. */
 const BILLING =
   /insufficient[_ ](quota|balance|credits?|funds)|credit balance is too low|billing_(hard_limit_reached|not_active)|account_deactivated/i;
 
@@ -122,7 +122,7 @@ function usualVerdict(status: number, body: string): Verdict {
     : requestVerdict(status, body);
 }
 
-/** The status says whose fault it is; the text tells which. */
+/** The status says whose fault it is; the text says which. */
 function accountVerdict(status: number, text: string): Verdict {
   if (status === 403 && CLOSED_MODEL.test(text)) return next('unknown_model');
   if (status === 403 && OF_REQUEST.test(text)) return next('status_403');

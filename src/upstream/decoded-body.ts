@@ -26,7 +26,7 @@ export class DecodedBody {
     this.#options = options;
   }
 
-  /** False: write no more before `onDrain`. */
+  /** False: pause writing until `onDrain`. */
   write(chunk: Buffer): boolean {
     if (chunk.length === 0) return true;
     this.#decoder ??= this.#start(chunk.readUInt8(0));

@@ -5,13 +5,13 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 const ZLIB_DEFLATE = 8;
 
 /**
- * Content codings that {@link createDecoder} undoes. Node.js decodes each in slices of 16 KiB in a
- * thread of its own, so that what a few bytes unpack to keeps nobody waiting.
+ * Content codings that {@link createDecoder} undoes. Node.js decodes each in slices of 16 KiB in a thread of
+ * its own, so that a large result of a few bytes does not block other work.
  */
 const CODINGS: Readonly<Record<string, (first: number) => Transform>> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
-  // RFC 9110 means the zlib format, some servers send the bare one: the first byte tells.
+  // RFC 9110 means the zlib format, some servers send the bare one: the first byte shows which.
   deflate: (first) => ((first & 0x0f) === ZLIB_DEFLATE ? createInflate() : createInflateRaw()),
   br: () => createBrotliDecompress(),
 };

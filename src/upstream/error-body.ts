@@ -1,13 +1,13 @@
 import { isJsonObject, parseJson } from '../core/json/value.ts';
 
-/** Provider's own account of what went wrong, in whichever of the usual shapes. */
+/** Provider's own error, in any of the usual shapes. */
 export interface ToldError {
   readonly message: string | undefined;
   /** Code where it is a name that a client may branch on; Google calls it the status. */
   readonly code: string | undefined;
   /** Path of the member at fault. */
   readonly param: string | undefined;
-  /** Codes, types and reasons in lower case: the vendor's words alone, never what a client sent. */
+  /** Codes, types and reasons in lower case: only the vendor's words, never a client's. */
   readonly names: ReadonlySet<string>;
 }
 
@@ -21,7 +21,7 @@ const NOTHING: ToldError = {
   names: new Set(),
 };
 
-/** Reads an error body; one that is not JSON is the provider's own page and tells nothing. */
+/** Reads an error body; one that is not JSON is the provider's own page and has no code. */
 export function readErrorBody(body: string): ToldError {
   const parsed = parseJson(body);
   // Some of Google's addresses put the error into a list.

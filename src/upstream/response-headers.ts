@@ -1,9 +1,9 @@
 import type { UpstreamHeaders } from './transport.ts';
 
 /**
- * The upstream response headers that reach clients: what is needed to read the body, and nothing
- * that tells of the provider's account, limits, cookies or machines (requirement
- * routing.upstream-headers.allow-list). Lengths, encodings and request ids are our own.
+ * The upstream response headers that reach clients: those needed to read the body, and none about the
+ * provider's account, limits, cookies or machines (requirement routing.upstream-headers.allow-list). Lengths,
+ * encodings and request ids are our own.
  */
 const ALLOWED = ['content-type', 'content-disposition', 'content-language'] as const;
 

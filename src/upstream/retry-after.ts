@@ -4,9 +4,9 @@ import type { UpstreamHeaders } from './transport.ts';
 const MAX_MS = 10 * 60 * 1000;
 
 /**
- * Time for which a provider asks to be left alone, in ms from `now` (ms since the epoch), 0 to 10
- * minutes. Reads `retry-after-ms`, then `retry-after` as seconds or as a date (RFC 9110, 10.2.3);
- * undefined when neither is there or readable.
+ * Time after which a provider accepts another attempt, in ms from `now` (ms since the epoch), 0 to 10 minutes.
+ * Reads `retry-after-ms`, then `retry-after` as seconds or as a date (RFC 9110, 10.2.3); undefined when neither
+ * is there or readable.
  */
 export function retryAfterMs(headers: UpstreamHeaders, now: number): number | undefined {
   const ms = number(headers['retry-after-ms']);

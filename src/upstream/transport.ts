@@ -11,7 +11,7 @@ export interface UpstreamRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
   /** Flat name, value list; names in lower case. Host and content-length are the transport's. */
   headers: string[];
-  /** A spooled body is read as fast as the connection takes it, anew for each sending. */
+  /** A spooled body is read as fast as the connection takes it, again for each sending. */
   body: Buffer | SpooledBody | undefined;
   /** True: the answer's body comes as it was sent, its encoding named in the head. Default false. */
   raw?: boolean;
@@ -54,7 +54,7 @@ export interface UpstreamCall {
 export interface TlsSettings {
   /** Authorities (PEM) that are trusted instead of those that Node trusts. */
   readonly ca?: string | undefined;
-  /** Certificate (PEM), its chain behind it, that is shown to who asks for one, with its private key. */
+  /** Certificate (PEM), followed by its chain, for servers that ask for one, with its private key. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
   /** Name that the certificate must bear, sent as SNI. Default: that of the address. */
@@ -105,7 +105,7 @@ export class UpstreamError extends Error {
   readonly kind: UpstreamErrorKind;
   /** Answer that was refused, for kind `encoding`. */
   readonly answer: RefusedAnswer | undefined;
-  /** Code of the cause, with what is wrong about a certificate; for operators alone. */
+  /** Code of the cause, with the fault of a certificate; only for operators. */
   readonly detail: string | undefined;
 
   constructor(kind: UpstreamErrorKind, message: string, options: UpstreamErrorOptions = {}) {

@@ -44,7 +44,7 @@ const REFUSED: readonly string[] = [
 
 /** A set of addresses, made of single addresses and CIDR blocks of either family. */
 export interface AddressSet {
-  /** False for what is no address. A zone id (`%eth0`) does not matter. */
+  /** False unless it is an address. A zone id (`%eth0`) does not matter. */
   has(address: string): boolean;
 }
 

@@ -15,7 +15,7 @@ export interface GuardedAgentOptions {
   proxies: ProxyRules;
 }
 
-/** Makes connections to admitted addresses alone; loaded apart, because its client is large. */
+/** Makes connections only to admitted addresses; loaded apart, because its client is large. */
 export function createGuardedAgent(admit: Admit, options: GuardedAgentOptions): Dispatcher {
   return new Agent({
     connect: createGuardedConnector(admit, options),

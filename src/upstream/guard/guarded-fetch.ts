@@ -14,7 +14,7 @@ export interface GuardedFetchOptions {
   body?: Buffer | string;
   /** Most bytes of the answer's body. Default 10 MiB. */
   maxBytes?: number;
-  /** Takes the body of a 2xx answer piece by piece; `body` is then empty. What it throws is thrown. */
+  /** Takes the body of a 2xx answer piece by piece; `body` is then empty. Its errors are thrown. */
   take?: (chunk: Buffer) => Promise<void>;
   /** Time limit for everything, redirects and body included. Default 10,000 ms. */
   timeoutMs?: number;

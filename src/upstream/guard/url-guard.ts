@@ -24,8 +24,8 @@ export interface UrlGuard {
   /** The parsed URL. Throws `UrlGuardError` when it must not be called, or not at the moment. */
   check(url: string): Promise<URL>;
   /**
-   * Addresses of a host that is no URL's, for ports of what it speaks; the connection goes to one of
-   * them. Throws as `check`.
+   * Addresses of a host outside of a URL, for ports of its protocol; the connection goes to one of them. Throws
+   * as `check`.
    */
   addresses(host: string, port: number, ports: ReadonlySet<number>): Promise<readonly string[]>;
   /**

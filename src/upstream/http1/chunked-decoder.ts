@@ -72,8 +72,8 @@ export class ChunkedDecoder {
   }
 
   /**
-   * Takes chunks of fewer than 16 bytes that are here whole, without extensions, and returns what is
-   * behind them: a body may have millions of them.
+   * Takes chunks of fewer than 16 bytes that are here whole, without extensions, and returns the bytes after
+   * them: a body may have millions of them.
    */
   #takeSmall(bytes: Buffer, from: number, end: number): number {
     let at = from;

@@ -63,7 +63,7 @@ export function connectSocket(origin: Origin, options: ConnectSocketOptions): So
 /** The same over a tunnel: TLS that is connecting, or the tunnel itself. */
 export function connectOver(tunnel: Socket, origin: Origin, options: ConnectSocketOptions): Socket {
   setUp(tunnel);
-  // The socket on the tunnel tells of its end.
+  // The socket on the tunnel reports its end.
   tunnel.on('error', () => undefined);
   const socket = origin.secure
     ? connectTls({ socket: tunnel, ...tlsTo(origin, options.reach) })

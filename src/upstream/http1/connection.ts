@@ -87,7 +87,7 @@ export class Connection implements ExchangeConnection {
       this.#listen(origin.secure ? 'secureConnect' : 'connect');
     }
     this.#connectTimer = clock.setTimeout(() => {
-      // The opener of the tunnel tells that the proxy is the cause.
+      // The opener of the tunnel reports the proxy as the cause.
       if (opening) opening.destroy(connectTimeout());
       else this.close(connectTimeout());
     }, connectTimeoutMs);
@@ -209,7 +209,7 @@ export class Connection implements ExchangeConnection {
     const parser = this.#parser;
     const exchange = this.#exchange;
     if (this.#closed) return;
-    // Nobody asked: it must not be taken for the answer to the next request.
+    // Unrequested bytes must not be taken for the answer to the next request.
     if (!parser || !exchange) return this.close(undefined);
     // A read that filled the buffer: there is more.
     if (length === bytes.length && !this.#settings.readTurns.take(length)) this.#giveTurn();

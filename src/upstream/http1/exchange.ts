@@ -34,7 +34,7 @@ export interface ExchangeOptions {
 /** One request and its answer: the caller's handle on one side, the connection's sink on the other. */
 export class Exchange implements UpstreamCall {
   readonly options: ExchangeOptions;
-  /** Place of the exchange: at most one of the two is set, and neither once the answer is complete. */
+  /** State of the exchange: at most one of the two is set, and neither once the answer is complete. */
   queue: ExchangeQueue | undefined;
   connection: ExchangeConnection | undefined;
   #decoded: DecodedBody | undefined;

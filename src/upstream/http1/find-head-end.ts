@@ -30,7 +30,7 @@ export function findHeadEnd(
   return -1;
 }
 
-/** Refuses at its first few bytes what does not begin like an answer, instead of awaiting its end. */
+/** Refuses data that does not begin like an answer at its first few bytes, instead of awaiting its end. */
 export function checkOpening(bytes: Buffer, start: number, end: number): void {
   const opening = bytes.toString('latin1', start, Math.min(end, start + OPENING.length));
   if (!OPENING.startsWith(opening)) throw protocolError('bad status line');

@@ -21,7 +21,7 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
   readonly #waiting = new Set<Exchange>();
   /** The last one used is used next, so that the others can grow old. */
   #idle: Connection[] = [];
-  /** Free since this turn of the event loop. */
+  /** Free since this tick. */
   #freed: Connection[] = [];
   /** Connections with an exchange that is written in the next turn. */
   #assigned: Connection[] = [];
@@ -64,7 +64,7 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
     }
   }
 
-  /** Destroys all sockets; what was under way fails. */
+  /** Destroys all sockets; exchanges under way fail. */
   destroy(): void {
     this.#closed = true;
     const cause = closedError();
@@ -159,10 +159,9 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
   }
 
   /**
-   * A used connection is idle one turn of the event loop after its answer and written to one turn
-   * after it was taken. So every socket has been polled in between, and one that the server closed,
-   * or on which it said something that nobody had asked for, is gone before a request is lost on it
-   * or takes those bytes for its answer.
+   * A used connection is idle one tick after its answer and written to one tick after it was taken. So every
+   * socket has been polled in between, and one that the server closed, or on which it sent unrequested bytes,
+   * is gone before a request is lost on it or takes those bytes for its answer.
    */
   readonly #turn = (): void => {
     this.#turnAsked = false;

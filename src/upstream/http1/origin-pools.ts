@@ -8,7 +8,7 @@ import type { Reach } from './reach.ts';
 const SWEEP_MS = 1000;
 
 export interface OriginPoolsSettings extends Omit<OriginPoolSettings, 'reach'> {
-  /** Origins whose connections are kept; beyond it the longest unused one is let go. */
+  /** Origins whose connections are kept; beyond it the longest unused one is closed. */
   maxPools: number;
 }
 

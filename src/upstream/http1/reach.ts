@@ -4,7 +4,7 @@ import type { SecureContext } from 'node:tls';
 import type { Proxy } from '../proxy/proxy.ts';
 import type { ReachSettings } from '../transport.ts';
 
-/** Rules for making connections to a destination, beside its address; shares them with its equals. */
+/** Rules for making connections to a destination, in addition to its address; shares them with its equals. */
 export interface Reach {
   /** Equal for equal settings; empty for none. Holds no secret. */
   readonly key: string;

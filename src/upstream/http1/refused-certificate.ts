@@ -48,8 +48,8 @@ export function alertIn(code: string | undefined): string | undefined {
 }
 
 /**
- * Text about a connection that was closed before its first answer, though a client certificate was at
- * hand: many servers tell nothing more when they refuse it.
+ * Text about a connection that was closed before its first answer, though a client certificate was at hand:
+ * many servers send no reason when they refuse it.
  */
 export function describeShown(pem: string): string {
   const shown = describe(new X509Certificate(pem).toLegacyObject());

@@ -41,7 +41,7 @@ export function parseResponseHead(text: string, method: string): ResponseHead {
   const headers = lineEnd < 0 ? noHeaders() : parseHeaders(text, lineEnd + 2);
   const framing = readFraming(headers);
   const isOld = line[1] === '0';
-  // An HTTP/1.0 hop passes on what it does not understand (RFC 9112, 6.1).
+  // An HTTP/1.0 hop passes on unknown header fields (RFC 9112, 6.1).
   if (isOld && framing === 'chunked') throw protocolError('chunked in HTTP/1.0');
   const hasBody = method !== 'HEAD' && status >= 200 && status !== 204 && status !== 304;
   const bodyLength = hasBody ? (framing ?? 'until-close') : 0;

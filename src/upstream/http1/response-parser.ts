@@ -12,8 +12,8 @@ const SWITCHING_PROTOCOLS = 101;
 const CR = 0x0d;
 
 /**
- * Reads one answer (RFC 9112) as it arrives. A call of `push` sets what it found and calls nobody,
- * so that the bytes given to it may be overwritten once it returned.
+ * Reads one answer (RFC 9112) as it arrives. A call of `push` sets its findings and calls no callback, so that
+ * the bytes given to it may be overwritten once it returned.
  */
 export class ResponseParser {
   /** Head that the last `push` found; absent where it came before. */
@@ -84,7 +84,7 @@ export class ResponseParser {
   #keepPartial(bytes: Buffer, start: number, end: number): void {
     checkOpening(bytes, start, end);
     this.#partial = Buffer.from(bytes.subarray(start, end));
-    // A CR at the end is looked at again, together with what follows.
+    // A CR at the end is looked at again, together with the next bytes.
     this.#searched = end - start - (bytes[end - 1] === CR ? 1 : 0);
   }
 

@@ -3,7 +3,7 @@ import { UpstreamError } from '../transport.ts';
 import { alertIn, certificateIn } from './refused-certificate.ts';
 import type { RefusedAnswer, UpstreamErrorKind } from '../transport.ts';
 
-/** An owner of places for its calls tells that one waited for its own. */
+/** An owner of connection slots reports that a call waited for its own. */
 type Kind = Exclude<UpstreamErrorKind, 'waiting'>;
 
 const TEXTS: Record<Kind, string> = {
@@ -15,8 +15,8 @@ const TEXTS: Record<Kind, string> = {
 };
 
 /**
- * Names what broke an exchange. The text holds no address, since it may end up in a log line beside
- * a client's request; the original error is the cause. `note` is for operators, as the code is.
+ * Names what broke an exchange. The text holds no address, since it may end up in a log line with a client's
+ * request; the original error is the cause. `note` is for operators, as the code is.
  */
 export function toUpstreamError(kind: Kind, cause?: unknown, note?: string): UpstreamError {
   const code = errorCode(cause);

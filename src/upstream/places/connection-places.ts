@@ -6,16 +6,16 @@ import { PlacedCall, sendNext } from './placed-call.ts';
 
 /** Calls that may wait for one destination; more fail at once. */
 const MAX_WAITING = 4096;
-/** Destinations that are remembered; beyond, those that nobody uses are forgotten. */
+/** Destinations that are remembered; beyond, unused ones are dropped. */
 const MAX_GATES = 1000;
-/** One line in so many milliseconds tells that calls wait for the same destination. */
+/** One line in so many milliseconds reports that calls wait for the same destination. */
 const LOG_MS = 60_000;
 
 /** A provider or an API, whose connections are counted together whatever their address. */
 export interface Destination {
   readonly id: string;
   readonly name: string;
-  /** Calls at once from this process, each on a connection of its own; default: that of the places. */
+  /** Calls at once from this process, each on a connection of its own; default: that of the slots. */
   readonly connections?: number | undefined;
 }
 
@@ -40,10 +40,10 @@ interface Gate {
 }
 
 /**
- * The bound on connections to each destination from this process, shared fairly between those who call
- * (see {@link FairQueue}). A call has a place from its sending to its end, and a transport never opens
- * more connections than it has calls at once; so two destinations of the same address have a bound each
- * and may still use each other's kept connections.
+ * The bound on connections to each destination from this process, shared fairly between those who call (see
+ * {@link FairQueue}). A call has a slot from its sending to its end, and a transport never opens more
+ * connections than it has calls at once; so two destinations of the same address have a bound each and may
+ * still use each other's kept connections.
  */
 export class ConnectionPlaces {
   readonly #options: ConnectionPlacesOptions;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 /** Connections of a provider that sets none, where more files may be open. */
 const MOST_CONNECTIONS = 4096;
-/** Limit where no system tells one. */
+/** Limit where the system reports none. */
 const ASSUMED_FILES = 1024;
 /** One to the provider, and one from the client that waits for it. */
 export const FILES_PER_CALL = 2;

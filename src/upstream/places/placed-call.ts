@@ -14,16 +14,16 @@ export interface PlacedCallOptions {
   request: UpstreamRequest;
   sink: UpstreamSink;
   queue: FairQueue<PlacedCall>;
-  /** Shares the places with the other holders. */
+  /** Shares the slots with the other holders. */
   holder: string;
 }
 
-/** Sends what waits, as far as there are places for it. */
+/** Sends waiting calls, as far as there are slots for them. */
 export function sendNext(queue: FairQueue<PlacedCall>): void {
   for (let next = queue.next(); next; next = queue.next()) next.item.onPlace();
 }
 
-/** One call that is sent when it has a place, which it gives back at its end. */
+/** One call that is sent when it has a slot, which it releases at its end. */
 export class PlacedCall implements UpstreamCall, UpstreamSink {
   readonly #options: PlacedCallOptions;
   #waiter: Waiter<PlacedCall> | undefined;
@@ -79,7 +79,7 @@ export class PlacedCall implements UpstreamCall, UpstreamSink {
     this.#options.sink.onData(chunk);
   }
 
-  /** A sink that throws is told of the failure next, and the place goes then. */
+  /** A sink that throws gets the failure next, and the slot is released then. */
   onEnd(): void {
     this.#options.sink.onEnd();
     this.#release();

@@ -23,7 +23,7 @@ export function connectThrough(
     clearTimeout(timer);
     if (!socket) return callback(error ?? new Error('no tunnel'), null);
     if (options.protocol !== 'https:') return callback(null, socket.setNoDelay(true));
-    // TLS on the tunnel tells of its end.
+    // TLS on the tunnel reports its end.
     socket.on('error', () => undefined);
     buildConnector({ timeout: timeoutMs })({ ...options, httpSocket: socket }, callback);
   };

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Tells which hosts are reached without a proxy, by a list as curl reads `NO_PROXY`: names and what ends
- * in them, with or without a dot in front, addresses, CIDR blocks, each perhaps with a port, and `*`
- * alone for everything. Names are not resolved. Entries that mean nothing match nothing.
+ * Decides which hosts are reached without a proxy, by a list as curl reads `NO_PROXY`: names and their
+ * subdomains, with or without a leading dot, addresses, CIDR blocks, each perhaps with a port, and a single `*`
+ * for everything. Names are not resolved. Entries that mean nothing match nothing.
  */
 export function createNoProxy(list: string): (hostname: string, port: number) => boolean {
   const entries = list

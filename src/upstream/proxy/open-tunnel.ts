@@ -18,8 +18,8 @@ export interface TunnelTarget {
 export type OnTunnel = (error: Error | undefined, socket: Socket | undefined) => void;
 
 /**
- * Asks a proxy for a tunnel, for http and https alike. The socket that it returns is the connection to
- * the proxy: destroying it gives up, with `ETIMEDOUT` where that took too long. There is no timeout. Nobody is asked but the proxy.
+ * Asks a proxy for a tunnel, for http and https alike. The socket that it returns is the connection to the
+ * proxy: destroying it gives up, with `ETIMEDOUT` where that took too long. There is no timeout.
  */
 export function openTunnel(proxy: Proxy, target: TunnelTarget, onTunnel: OnTunnel): Socket {
   const { hostname: host, port } = proxy;

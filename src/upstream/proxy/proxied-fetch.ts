@@ -32,7 +32,7 @@ export async function withProxiedFetch<T>(
   }
 }
 
-/** Loads what is large, and what most gateways, having no proxy, never need. */
+/** Loads large modules that most gateways, having no proxy, never need. */
 async function createAgent(proxies: ProxyRules): Promise<Agent> {
   const { Agent: Client, buildConnector } = await import('undici');
   const { connectThrough } = await import('./connect-through.ts');

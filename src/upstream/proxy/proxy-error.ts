@@ -2,7 +2,7 @@
 export class ProxyError extends Error {
   override readonly name = 'ProxyError';
   readonly code: string;
-  /** Names the proxy and its answer; for operators alone. */
+  /** Names the proxy and its answer; only for operators. */
   readonly proxy: string;
 
   constructor(code: string, proxy: string, options?: { cause?: unknown }) {

@@ -12,7 +12,7 @@ export interface Target {
   readonly secure: boolean;
 }
 
-/** The one place that decides which connections go through which proxy. */
+/** The one module that decides which connections go through which proxy. */
 export interface ProxyRules {
   /** True where no connection goes through one, unless a provider names its own. */
   readonly isEmpty: boolean;
@@ -62,7 +62,7 @@ export function createProxyRules(env: Environment): ProxyRules {
   };
 }
 
-/** Undefined for what is neither http nor https. */
+/** Undefined unless it is http or https. */
 export function toTarget({ protocol, hostname, port }: URL): Target | undefined {
   if (protocol !== 'https:' && protocol !== 'http:') return undefined;
   const secure = protocol === 'https:';
