@@ -6,7 +6,7 @@ import type { TaskRecord } from './task-rows.ts';
 
 /** Rules by which the tasks of a family are named, found and charged. */
 export interface Identity<R extends TaskRecord> {
-  /** Owner of the task's row; nobody else finds it. */
+  /** Owner of the task's row; no other one finds it. */
   ownerOf(payer: PayingKey): string;
   /** Last part of the key of the row; clients may send an id of any length. */
   keyOf(id: string): string;
@@ -17,8 +17,8 @@ export interface Identity<R extends TaskRecord> {
   /** Reads what `toPayload` wrote. */
   placeOf(job: Job): { readonly owner: string; readonly id: string };
   /**
-   * Closes a task that its provider has lost: `look`: any look does; `job`: its job alone, because
-   * clients are shown the provider's answers only.
+   * Closes a task that its provider has lost: `look`: any look does; `job`: only its job, because clients are
+   * shown the provider's answers only.
    */
   readonly closedBy: 'look' | 'job';
 }

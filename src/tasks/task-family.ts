@@ -21,7 +21,7 @@ export interface TaskCharge extends Pick<
   readonly endedAt?: number;
 }
 
-/** `free`: nothing is recorded, and what was held is given back. */
+/** `free`: nothing is recorded, and the reservation is released. */
 export type TaskEnd = TaskCharge | 'free';
 
 /** Reason for which a task without an end is closed: its provider does not know it, or a week has passed. */
@@ -32,7 +32,7 @@ export type Settlement = 'reserved' | 'settled' | 'released';
 
 export type TaskStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
 
-/** Task as `GET /v1/tasks/{id}` tells it, but for its cost. */
+/** Task as `GET /v1/tasks/{id}` returns it, but for its cost. */
 export interface ToldTask {
   readonly id: string;
   /** Name of the family. */
@@ -80,7 +80,7 @@ export interface TaskFamily<R extends TaskRecord, S extends object> {
   read(record: R, body: Buffer, question: Question): S | undefined;
   /** Changes that are noted before anything is charged; undefined: none. Default: none. */
   note?(record: R, seen: S | Lost, now: number): Partial<R> | undefined;
-  /** Undefined while the task goes on; `seen` is absent where the record alone is to tell. */
+  /** Undefined while pending; `seen` is absent where only the record counts. */
   endOf(record: R, seen?: S | Lost): TaskEnd | undefined;
   /** Changes once an end is paid for; undefined: none. */
   close(record: R, end: TaskEnd, seen?: S | Lost): Partial<R> | undefined;

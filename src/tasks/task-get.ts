@@ -27,7 +27,7 @@ export interface TaskView {
   readonly status: TaskStatus;
   readonly settlement: Settlement;
   readonly usage: UsageRecord | null;
-  /** Decimal string of `currency`, without what is held; null: unknown. */
+  /** Decimal string of `currency`, without the reservation; null: unknown. */
   readonly cost: string | null;
   readonly currency: 'USD';
   readonly created_at: string;
@@ -77,7 +77,7 @@ async function ofTold(told: ToldTask, deps: TaskGetDeps): Promise<TaskView> {
   return toView({ ...told, usage, cost });
 }
 
-/** Work that goes on behind its call (an Interaction) is charged for under the id of the call. */
+/** Work that continues after its call (an Interaction) is charged for under the id of the call. */
 async function ofPrediction(record: RequestRecord, deps: TaskGetDeps): Promise<TaskView> {
   const { id, model, result } = record;
   const at = Date.parse(record.created_at);

@@ -24,7 +24,7 @@ export interface TaskRecord {
 }
 
 export interface TaskPage {
-  /** Id behind which the page begins. */
+  /** Id after which the page begins. */
   after?: string | undefined;
   limit: number;
   /** Default: newest first. */
@@ -35,9 +35,9 @@ export interface TaskPage {
 export interface TaskRows<R> {
   find(owner: string, id: string): Promise<Entry<R> | undefined>;
   toPut(record: R): Extract<Op, { type: 'put' }>;
-  /** Takes the place of what was there. */
+  /** Replaces the row that was there. */
   put(record: R): Promise<void>;
-  /** The changed entry, committed together with `also`; undefined when somebody else changed it first. */
+  /** The changed entry, committed together with `also`; undefined when another process changed it first. */
   change(entry: Entry<R>, changes: Partial<R>, also?: readonly Op[]): Promise<Entry<R> | undefined>;
   /** Rows in the order of their keys. */
   list(owner: string, page: TaskPage): Promise<R[]>;

@@ -39,7 +39,7 @@ export function defineTask<R extends TaskRecord, S extends object>(
   return (deps) => new TaskService(family, deps);
 }
 
-/** Tasks of one family behind the calls that created them; the only state is the store. */
+/** Tasks of one family after the calls that created them; the only state is the store. */
 export class TaskService<R extends TaskRecord, S extends object> implements OpenTask {
   readonly rows: TaskRows<R>;
   readonly tracker: TaskTracker;
@@ -101,7 +101,7 @@ export class TaskService<R extends TaskRecord, S extends object> implements Open
     return entry;
   }
 
-  /** Finds a task as it is now, or as last seen when the provider tells nothing. Throws `not_found`. */
+  /** Finds a task as it is now, or as last seen when the provider does not answer. Throws `not_found`. */
   async look(owner: string, id: string): Promise<Entry<R>> {
     const entry = await this.find(owner, id);
     return (await orLater(this.lookUp(entry)))?.entry ?? entry;
@@ -117,12 +117,12 @@ export class TaskService<R extends TaskRecord, S extends object> implements Open
   }
 
   /**
-   * Brings a task up to date: asks the account that has it, notes what it says, and settles the task
-   * when it has ended. An end in the record is final, whatever a provider says later.
+   * Brings a task up to date: asks the account that has it, notes its answer, and settles the task when it has
+   * ended. An end in the record is final, whatever a provider says later.
    *
-   * @throws GatewayError `no_route_succeeded`, `upstream_timeout`, `invalid_upstream_response` or the
-   *   family's refusal when the provider tells nothing now; `persistence_failed` and `StoreError` when
-   *   an end cannot be noted
+   * @throws GatewayError `no_route_succeeded`, `upstream_timeout`, `invalid_upstream_response` or the family's
+   * refusal when the provider does not answer now; `persistence_failed` and `StoreError` when an end cannot be
+   * noted
    */
   async lookUp(entry: Entry<R>, question: Question = {}): Promise<Looked<R, S>> {
     const family = this.#family;
@@ -149,9 +149,8 @@ export class TaskService<R extends TaskRecord, S extends object> implements Open
   }
 
   /**
-   * Charges for a task that has ended, once over all processes, or gives back what was held for it.
-   * Does nothing while it goes on. Rejects with `persistence_failed` or `StoreError`; to be repeated
-   * then.
+   * Charges for a task that has ended, once over all processes, or releases its reservation. Does nothing while
+   * it is pending. Rejects with `persistence_failed` or `StoreError`; to be repeated then.
    */
   async settle(entry: Entry<R>, seen?: S | Lost): Promise<Entry<R>> {
     const family = this.#family;
@@ -207,8 +206,8 @@ export class TaskService<R extends TaskRecord, S extends object> implements Open
   }
 
   /**
-   * Sees one task to its end when nobody asks for it, less and less often: every minute in the end.
-   * Closes one that its provider has lost, or has not ended within a week.
+   * Polls one task to its end without a client's request, less and less often: every minute in the end. Closes
+   * one that its provider has lost, or has not ended within a week.
    */
   async poll({ job, signal }: JobRun): Promise<JobResult> {
     const { identity, isReserved, pollMs } = this.#family;
@@ -251,7 +250,7 @@ export class TaskService<R extends TaskRecord, S extends object> implements Open
     }
   }
 
-  /** Notes what was seen, and settles the task if it has ended. */
+  /** Notes the state that was seen, and settles the task if it has ended. */
   async #takeIn(entry: Entry<R>, seen: S | Lost): Promise<Looked<R, S>> {
     const now = this.#deps.inference.clock.now();
     const changes = this.#family.note?.(entry.value, seen, now);
@@ -259,7 +258,7 @@ export class TaskService<R extends TaskRecord, S extends object> implements Open
     return { entry: await this.settle(noted, seen), seen };
   }
 
-  /** The changed entry, or that of whoever was faster. */
+  /** The changed entry, or that of a faster process. */
   async #change(entry: Entry<R>, changes: Partial<R>): Promise<Entry<R>> {
     const changed = await this.rows.change(entry, changes);
     if (changed) return changed;

@@ -41,7 +41,7 @@ export function trackCreations<R extends TaskRecord, S extends object>({
   });
 }
 
-/** Members of a record that the call which creates the task tells. */
+/** Members of a record from the call that creates the task. */
 export function recordOf(call: Call): Omit<TaskRecord, 'id'> {
   const { answeredBy } = call.record;
   if (!answeredBy) throw new Error('nobody answered');

@@ -17,9 +17,9 @@ export interface Waiting {
 }
 
 /**
- * Polls running work until it is no longer running, the wait is over, the client is gone or the gateway
- * stops. Gives the last that was seen, as a client may see it; undefined when no look succeeded. A look
- * that fails is no reason to give up: the work goes on all the same.
+ * Polls running work until it is no longer running, the wait is over, the client is gone or the gateway stops.
+ * Returns the last state that was seen, as a client may see it; undefined when no look succeeded. A look that
+ * fails is no reason to give up: the work continues all the same.
  */
 export async function awaitInteraction(
   entry: Entry<InteractionRecord>,

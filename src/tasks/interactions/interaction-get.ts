@@ -50,9 +50,9 @@ async function show(
 ): Promise<Buffer> {
   const { value: record } = entry;
   const kept = record.kept && toNamed(record, Buffer.from(record.kept.body));
-  // Nothing will change in it and nothing is missing: its provider has no more to say.
+  // Nothing will change in it and nothing is missing: its provider has nothing to add.
   if (kept && record.kept?.form === 'whole' && question.query === undefined) return kept;
-  // A removed account answers no more, so that the kept copy is all there is.
+  // A removed account no longer answers, so that the kept copy is all there is.
   if (kept && !tasks.routeOf(record)) return kept;
   const { seen: look } = await tasks.lookUp(entry, question);
   if (typeof look === 'object')
@@ -76,7 +76,7 @@ function idOf({ path }: HttpExchange): string {
   try {
     if (segment !== undefined) return decodeURIComponent(segment);
   } catch {
-    // Nobody was given such an id.
+    // There is no such id.
   }
   throw new GatewayError('not_found', { message: 'interaction not found' });
 }

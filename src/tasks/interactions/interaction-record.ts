@@ -11,7 +11,7 @@ import type { TaskRecord } from '../task-rows.ts';
 export interface KeptInteraction {
   /** JSON. */
   readonly body: string;
-  /** `event`: as a stream told it; `lossy`: without its media; `whole`: the provider's own bytes. */
+  /** `event`: as a stream sent it; `lossy`: without its media; `whole`: the provider's own bytes. */
   readonly form: 'event' | 'lossy' | 'whole';
 }
 
@@ -30,7 +30,7 @@ export interface InteractionRecord extends TaskRecord {
   readonly kept?: KeptInteraction | undefined;
 }
 
-/** Interaction as its provider tells it. */
+/** Interaction as its provider reports it. */
 export interface SeenInteraction {
   readonly seen: Interaction;
   /** The provider's bytes. */
@@ -64,7 +64,7 @@ export function keptOf(seen: Interaction, body: Buffer, includesInput = false): 
   return { body: text, form: whole && !includesInput ? 'whole' : 'lossy' };
 }
 
-/** @param seen as the last event of a stream told it */
+/** @param seen as the last event of a stream sent it */
 export function keptOfStream(seen: Interaction): KeptInteraction {
   const text = Buffer.from(JSON.stringify(seen.value));
   return { body: keptOf(seen, text).body, form: 'event' };

@@ -13,9 +13,9 @@ import type { InteractionRecord, KeptInteraction, SeenInteraction } from './inte
 type Interactions = TrackedTasks<InteractionRecord, SeenInteraction>;
 
 /**
- * Notes each Interaction before the client learns its id. One that is over is paid for by the call that
- * created it; one that goes on is settled later, once, by whoever sees its end first: the waiting call,
- * a poll of the client, or the durable job that is stored together with it.
+ * Notes each Interaction before the client learns its id. One that is over is paid for by the call that created
+ * it; one under way is settled later, once, by the first that sees its end: the waiting call, a poll of the
+ * client, or the durable job that is stored together with it.
  */
 export function createInteractionTracker(tasks: Interactions, deps: TaskDeps): TaskTracker {
   const { rows } = tasks;
@@ -57,7 +57,7 @@ export function createInteractionTracker(tasks: Interactions, deps: TaskDeps): T
   };
 }
 
-/** Stores work that goes on behind the call, and waits for it unless it is meant for the background. */
+/** Stores work that continues after the call, and waits for it unless it is meant for the background. */
 async function goOn(
   call: Call,
   { work, answer, tasks }: { work: ProviderWork; answer: Answer; tasks: Interactions },

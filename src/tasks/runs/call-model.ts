@@ -83,7 +83,7 @@ export async function callModel(
   }
 }
 
-/** A ledger that tells what the one call that begins is settled with. */
+/** A ledger that reports the settlement of the one call that begins. */
 function observed(ledger: Ledger, tell: (outcome: RequestOutcome) => void): Ledger {
   return {
     begin: (start) => new ObservedEntry(ledger.begin(start), tell),

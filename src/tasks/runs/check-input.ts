@@ -10,7 +10,7 @@ const MAX_CHECK_MS = 1_000;
 
 /** Checks inputs against the schemas that models publish. */
 export interface InputChecker {
-  /** Throws `invalid_request` with the path of what does not fit, or where that takes a second. */
+  /** Throws `invalid_request` with the path of the fault, or where that takes a second. */
   check(schema: unknown, input: unknown): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export function createInputChecker(): InputChecker {
   };
 }
 
-/** Runs what is synchronous to its end or, from outside of it, to the end of its time. */
+/** Runs synchronous code to its end or, from outside of it, to the end of its time. */
 function createDeadline(): <T>(work: () => T) => T {
   const context = createContext({ work: undefined as unknown });
   const script = new Script('work()');
@@ -51,10 +51,10 @@ function createDeadline(): <T>(work: () => T) => T {
   };
 }
 
-/** Loaded with the first schema: most gateways publish none. Throws for what is no JSON Schema. */
+/** Loaded with the first schema: most gateways publish none. Throws unless it is a JSON Schema. */
 async function compile(schema: Record<string, unknown>): Promise<Validate> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
-  // Schemas of other drafts and with formats of their own are welcome: what is not known is not checked.
+  // Schemas of other drafts and with formats of their own are welcome: unknown keywords are not checked.
   const { $schema: _draft, ...rest } = schema;
   const validate = new Ajv2020({ strict: false, validateFormats: false, logger: false }).compile(
     rest,

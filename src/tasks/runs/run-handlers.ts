@@ -109,7 +109,7 @@ function noteRefusal(
   return cause;
 }
 
-/** The run as it stands when the wait is over. */
+/** The run as it is when the wait is over. */
 async function make(
   exchange: HttpExchange,
   principal: Principal,
@@ -149,13 +149,13 @@ async function begin(
   }
 }
 
-/** A run that nobody waits for is answered as it is made; else repeats wait for the same run. */
+/** A run without a wait is answered as it is made; else repeats wait for the same run. */
 function nameOps(named: NamedCall, record: RunRecord, waitMs: number): Promise<readonly Op[]> {
   if (waitMs === 0) return named.answered(toReply(record, toRunBody(record, undefined)));
   return named.made({ id: record.id, lookUp: `GET ${RUN_PATH}/${record.id}` });
 }
 
-/** A run whose first call died with its process. Throws `outcome_unknown` where nobody knows its end. */
+/** A run whose first call died with its process. Throws `outcome_unknown` where its end is unknown. */
 async function goOn(
   made: RunRecord,
   waiting: { exchange: HttpExchange; waitMs: number },
@@ -166,7 +166,7 @@ async function goOn(
   return record;
 }
 
-/** A client that leaves, or a gateway that stops, ends the wait; the run goes on. */
+/** A client that leaves, or a gateway that stops, ends the wait; the run continues. */
 async function waitFor(
   { id, payer }: RunRecord,
   { exchange, waitMs }: { exchange: HttpExchange; waitMs: number },

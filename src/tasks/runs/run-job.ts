@@ -47,7 +47,7 @@ export interface RunJobDeps extends ModelDeps {
   readonly videos: Pick<VideoService, 'find'>;
   readonly apis: Pick<ApiCaller, 'call'>;
   catalog(): Catalog;
-  /** The payer as it stands now; undefined while it has no place for one more. Throws its `GatewayError`. */
+  /** The payer as it is now; undefined while it has no slot for one more. Throws its `GatewayError`. */
   admit(payer: PayingKey): Promise<Admitted | undefined>;
 }
 
@@ -115,7 +115,7 @@ async function carryOut(entry: RunEntry, work: Work, deps: RunJobDeps): Promise<
     outcome = { ...done, ...paid };
   } catch (thrown) {
     if (thrown instanceof StoreError) throw thrown;
-    // A failure that cost nothing has no usage to tell of.
+    // A failure that cost nothing has no usage to report.
     outcome = { ...failureOf(thrown), ...(paid.cost === 0 ? NOTHING : paid) };
   } finally {
     grace.release();
@@ -155,9 +155,7 @@ async function call(
   return { isVideo: model.type === 'video', done: await callModel(question, deps) };
 }
 
-/**
- * Continues from the result that a call left behind, or ends a run whose outcome nobody can tell.
- */
+/** Continues from the result that a call left, or ends a run of unknown outcome. */
 async function goOn(entry: RunEntry, deps: RunJobDeps): Promise<JobResult> {
   const { value: record } = entry;
   const id = record.video ?? siblingOf(record.call, 'video');
@@ -211,7 +209,7 @@ function failureOf(thrown: unknown): Pick<Outcome, 'error'> {
   return { error: { code, message: toPublicMessage(message) } };
 }
 
-/** The end and what is to be told of it are one commit, so it is told once (requirement run.webhook.delivered). */
+/** The end and its notifications are one commit, so it is reported once (requirement run.webhook.delivered). */
 async function end(entry: RunEntry, outcome: Outcome, deps: RunJobDeps): Promise<JobResult> {
   const { clock, records, sealer, webhooks } = deps;
   const { value: record } = entry;

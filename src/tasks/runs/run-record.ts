@@ -30,13 +30,13 @@ export interface RunRecord {
   readonly model: string;
   /** Never changes once it is one of the last three (requirement run.create.sync-200). */
   readonly status: TaskStatus;
-  /** Bytes of what is kept beside it: its input until it ended, then its output. */
+  /** Bytes kept with it: its input until it ended, then its output. */
   readonly bytes: number;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly usage: UsageRecord | null;
   /** Nano-dollars; null: unknown. */
   readonly cost: number | null;
-  /** Its task, once there is one: the work goes on behind its call. */
+  /** Its task, once there is one: the work continues after its call. */
   readonly video: string | null;
   readonly webhook: RunWebhook | null;
 }
@@ -47,5 +47,5 @@ export const isOver = ({ status }: Pick<RunRecord, 'status'>): boolean =>
 /** `code` of a run whose call was under way when its process stopped: it may have been carried out. */
 export const INTERRUPTED = 'interrupted';
 
-/** Place for which the URL of a run is sealed. */
+/** Field for which the URL of a run is sealed. */
 export const webhookPlace = (id: string): string => `run/${id}/webhook_url`;

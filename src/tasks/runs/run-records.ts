@@ -15,7 +15,7 @@ export interface RunRecords extends Pick<TaskRows<RunRecord>, 'find' | 'watch'> 
   add(record: RunRecord, input: Buffer, also?: readonly Op[]): Promise<void>;
   /** Its input, or its output once it is over; undefined when there is none, or no longer. */
   content(record: RunRecord): Promise<Buffer | undefined>;
-  /** The changed entry; undefined when somebody else changed it first. */
+  /** The changed entry; undefined when another process changed it first. */
   change(entry: RunEntry, changes: Partial<RunRecord>): Promise<RunEntry | undefined>;
   /** The last change: its output takes the place of its input, and `also` happens with it. */
   end(entry: RunEntry, ending: RunEnding, also: readonly Op[]): Promise<RunEntry | undefined>;
@@ -30,7 +30,7 @@ export interface RunEnding {
 /** Well below the largest value that a store takes. */
 const PIECE_BYTES = 8 * 1024 * 1024;
 
-/** @param keepMs how long a run that is over is kept; the store sweeps what is older */
+/** @param keepMs how long a run that is over is kept; the store sweeps older ones */
 export function createRunRecords(store: Store, jobs: Jobs, keepMs: number): RunRecords {
   const rows = createTaskRows<RunRecord>({
     store,

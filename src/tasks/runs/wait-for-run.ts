@@ -41,7 +41,7 @@ interface Changes {
   stop(): void;
 }
 
-/** One by one; several that nobody waited for are one. */
+/** One by one; several without a wait are one. */
 function watchChanges(watch: WaitDeps['watch']): Changes {
   let isStopped = false;
   let isChanged = false;

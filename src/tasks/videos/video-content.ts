@@ -24,9 +24,9 @@ export interface VideoContentOptions extends Pick<CallDeps, 'active'> {
 }
 
 /**
- * Bytes of a video on their way from its provider to a client, as fast as the client takes them: it may
- * last for any time, as long as bytes move on. An answer that breaks off behind its head breaks the client's connection, so that nobody takes a part
- * for the whole.
+ * Bytes of a video on their way from its provider to a client, as fast as the client takes them: it may last
+ * for any time, as long as bytes move on. An answer that breaks off after its head breaks the client's
+ * connection, so that no client takes a part for the whole.
  */
 export class VideoContent extends UpstreamStream {
   readonly #options: VideoContentOptions;

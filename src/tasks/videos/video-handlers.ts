@@ -99,7 +99,7 @@ export function createVideoHandlers(videos: VideoService, deps: VideoDeps): Vide
   };
 }
 
-/** Deletes a task together with the entry that tells of it. */
+/** Deletes a task and writes its audit entry. */
 function createRemoval(
   videos: VideoService,
   { repository }: Pick<VideoDeps, 'repository'>,
@@ -142,7 +142,7 @@ function openContent(
   });
 }
 
-/** Segments behind the path, decoded. Throws `not_found` where they name nothing. */
+/** Segments after the path, decoded. Throws `not_found` where they name nothing. */
 function segmentsOf({ path }: HttpExchange, below: string): [string, ...string[]] {
   try {
     const [id = '', ...rest] = pathBelow(path, below).split('/').map(decodeURIComponent);

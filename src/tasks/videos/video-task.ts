@@ -100,7 +100,7 @@ export const openVideos = defineTask<VideoRecord, ReadVideo>({
 export interface VideoRemoval {
   readonly organization: string;
   readonly id: string;
-  /** Commits the removal; default: the store alone. */
+  /** Commits the removal; default: only in the store. */
   readonly commit?: (ops: readonly Op[], record: VideoRecord) => Promise<CommitResult>;
 }
 
