@@ -1,7 +1,7 @@
 import type { Protocol } from '../protocols/registry.ts';
 import type { Catalog, Model } from '../routing/catalog.ts';
 
-/** A model, and the name that stands for it in the catalog. */
+/** A model, and its name in the catalog. */
 export interface NamedModel {
   readonly name: string;
   readonly model: Model;

@@ -50,14 +50,14 @@ const RENDERERS: Record<EnvelopeName, Renderer> = {
   }),
 };
 
-/** The body that tells `error` in the family's shape; `envelope` is the family's own one. */
+/** The body of `error` in the family's shape; `envelope` is the family's own one. */
 export function errorBody(error: GatewayError, envelope: Envelope, requestId: string): object {
   if (typeof envelope === 'object') return envelope.render(error, requestId);
   const own = envelope === 'messages' || envelope === 'google';
   return RENDERERS[!own && MIDDLEWARE.has(error.code) ? 'flat' : envelope](error, requestId);
 }
 
-/** Headers that every error answer carries beside the request id. */
+/** Headers that every error answer carries in addition to the request id. */
 export function errorHeaders(error: GatewayError): Record<string, string> {
   return {
     ...error.headers,

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../core/errors.ts';
 import type { Family } from '../protocols/family.ts';
 
 /**
- * An error with the status that the family tells it by.
+ * An error with the family's status for it.
  *
  * @param statuses of the candidates that were tried, null where none arrived
  */

@@ -34,7 +34,7 @@ export const SELF: Need = { scope: null, use: 'self' };
 /** Demands on keys that call models. */
 export const INFERENCE: Need = { scope: 'inference', use: 'call' };
 
-/** Key of a call, and what is demanded of it. */
+/** Key of a call, and the rights it needs. */
 export interface KeyInUse {
   readonly key: string | undefined;
   readonly need: Need;
@@ -52,7 +52,7 @@ export interface GateDeps {
 
 export interface Admitted {
   principal: Principal;
-  /** Gives the key's place in flight back; idempotent. */
+  /** Releases the key's slot in flight; idempotent. */
   leave: () => void;
 }
 
@@ -139,12 +139,12 @@ export function checkRights(principal: Principal, { scope, use }: Need): void {
 }
 
 async function takePlace(principal: Principal, { deps, claims }: Asking): Promise<LetIn> {
-  // No place in flight for what a rate turns away.
+  // No slot in flight for a request that a rate turns away.
   await decideAll(claims);
   return { principal, leave: await enter(principal, deps), claims };
 }
 
-/** Takes a place in flight. @throws GatewayError `key_concurrency_exceeded` */
+/** Takes a slot in flight. @throws GatewayError `key_concurrency_exceeded` */
 export async function enter(
   principal: Principal,
   { concurrency }: Pick<GateDeps, 'concurrency'>,
@@ -154,7 +154,7 @@ export async function enter(
   return leave;
 }
 
-/** Throws the refusal for what is turned away at once. */
+/** Throws the refusal of a request that is turned away at once. */
 function take(asked: boolean | PendingClaim, claims: PendingClaim[], refusal: ErrorCode): void {
   if (asked === false) throw new GatewayError(refusal);
   if (asked !== true) claims.push(asked);
@@ -166,9 +166,9 @@ interface Asking {
 }
 
 /**
- * The platform's rate, then the credential. Whose request it is decides which part of the rate is open
- * to it, so the key is looked up first; what is wrong with it is told only to those who are let in. A
- * principal where nothing had to be waited for, which is nearly always.
+ * The platform's rate, then the credential. Whose request it is decides which part of the rate is open to it,
+ * so the key is looked up first; its fault is reported only to admitted callers. A principal where nothing had
+ * to be waited for, which is nearly always.
  */
 function admitAsWhoIs(
   key: string | undefined,
@@ -201,7 +201,7 @@ function askPlatform({ deps, claims }: Asking, caller: Caller): void {
   take(deps.rates.admitPlatform(caller), claims, 'global_rate_limited');
 }
 
-/** @throws GatewayError that says what is wrong with a key that is none */
+/** @throws GatewayError that names the fault of an invalid key */
 export function principalOf(found: KeyFound): Principal {
   if (typeof found === 'string') throw new GatewayError(REFUSALS[found]);
   return found;

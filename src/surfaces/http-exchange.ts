@@ -16,7 +16,7 @@ import type { Principal } from '../usage/principal.ts';
 
 /** One HTTP exchange with a client, as handlers see it. */
 export interface HttpExchange {
-  /** `req_…`; told in `x-request-id` and `request-id` of every answer. */
+  /** `req_…`; sent in `x-request-id` and `request-id` of every answer. */
   readonly id: string;
   /** Milliseconds since epoch at arrival. */
   readonly at: number;
@@ -66,7 +66,7 @@ export interface ExchangeDeps {
   onRefused?(exchange: HttpExchange, error: GatewayError): void;
 }
 
-/** Message of a client, and the shape in which it is told of errors. */
+/** Message of a client, and the shape of its errors. */
 export interface Arrival {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -75,7 +75,7 @@ export interface Arrival {
   readonly startedAt?: number;
 }
 
-/** An answer as it goes out: names in lower case, text and bytes with their length still to be told. */
+/** An answer as it goes out: names in lower case, text and bytes with their length still to be added. */
 export interface Outgoing {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -95,7 +95,7 @@ export async function answerExchange(
   try {
     const answer = await handler(exchange);
     const reply = isLongReply(answer) ? await inBytes(answer) : answer;
-    // A stream may still need the body; who does not lets go of it earlier.
+    // A stream may still need the body; others release it earlier.
     if ('type' in reply && reply.type === 'stream') onceClosed(response, () => intake.release());
     else intake.release();
     return render(reply, exchange);
@@ -191,7 +191,7 @@ function toHeadOnly(
   return toOutgoing({ status, headers: told }, exchange);
 }
 
-/** Calls `listener` once when the response is over, at once for one that is; such a one says so no more. */
+/** Calls `listener` once when the response is over, at once for one that is; that one emits no further event. */
 export function onceClosed(response: ServerResponse, listener: () => void): void {
   if (response.closed) listener();
   else response.once('close', listener);

@@ -113,7 +113,7 @@ async function admitLater(
   }
 }
 
-/** Refusals by what is known of a key, which is then looked up again. */
+/** Refusals by the cached state of a key, which is then looked up again. */
 const KEY_IS_KNOWN: ReadonlySet<ErrorCode> = new Set([
   'key_rate_limited',
   'key_concurrency_exceeded',

@@ -11,7 +11,7 @@ export interface ServedProtocol {
   provider_protocol: Protocol;
   /** False: forwarded as it is. */
   translated: boolean;
-  /** The client's names of fields that this provider cannot be told or cannot answer. */
+  /** The client's names of fields that this provider cannot take or cannot answer. */
   loses: string[];
 }
 

@@ -20,7 +20,7 @@ export interface ModelsDeps extends GateDeps {
   protocols: readonly WireProtocol[];
 }
 
-/** Places at which keys of model lists are looked for: Bearer decides where two are sent. */
+/** Headers that may hold the key of a model list: Bearer decides where two are sent. */
 export const MODEL_CARRIERS = {
   standard: ['bearer'],
   compatible: ['bearer', 'x-api-key', 'google-header'],
@@ -126,7 +126,7 @@ function toItem(model: Model): object {
   return { id: model.id, object: 'model', created: model.created, owned_by: model.vendor };
 }
 
-/** Providers and what their routes cost are shown to administrators alone. */
+/** Providers and what their routes cost are shown only to administrators. */
 function toRow(model: Model, principal: Principal, { protocols }: ModelsDeps): object {
   const isAdmin = principal.scopes?.has('admin') === true;
   return {

@@ -19,13 +19,13 @@ type HeadLines = Readonly<Record<string, readonly string[]>>;
 export interface BusboyListener {
   /** A part begins, before its field or its file; `contentType` as the client wrote it. */
   onHead(contentType: string | undefined): void;
-  /** The form cannot be taken. What comes after this may be cut, and no answer at all. */
+  /** The form cannot be taken. Later parts may be cut, and no answer at all. */
   onFault(fault: GatewayError): void;
 }
 
 /**
- * The parser of a `multipart/form-data` body. It takes what comes with a type that is no text for a
- * file, so that its bytes stay as they are. Throws `invalid_request` when there is no boundary.
+ * The parser of a `multipart/form-data` body. It takes parts of any type but text for files, so that their
+ * bytes stay as they are. Throws `invalid_request` when there is no boundary.
  */
 export function openBusboy(contentType: string, listener: BusboyListener): BusboyInstance {
   const busboy = createBusboy(contentType);
@@ -35,8 +35,8 @@ export function openBusboy(contentType: string, listener: BusboyListener): Busbo
   });
   const refuse = (fault: string): void => listener.onFault(malformed(fault));
   let isHeadless = false;
-  // Busboy passes over parts and cuts heads without a word, and gives the type of a file in lower
-  // case, without parameters, and as plain text where there is none; its tokenizer tells.
+  // Busboy passes over parts and cuts heads without a word, and gives the type of a file in lower case, without
+  // parameters, and as plain text where there is none; its tokenizer shows them.
   tokenizerOf(busboy)
     .on('preamble', (part) => {
       // A body without a boundary makes this error; the parser reports it, too.

@@ -22,15 +22,15 @@ export interface BodyBounds {
   readonly holder: string;
 }
 
-/** Room that is asked for beyond what came, for a body that does not tell its length. */
+/** Room that is requested beyond the received bytes, for a body of unknown length. */
 const ROOM_AHEAD_BYTES = 64 * 1024;
 
 /**
- * Collects a request body. Nothing of it is read before there is room for it in the memory of all
- * bodies; what it takes up is given back with the exchange's intake.
+ * Collects a request body. Nothing of it is read before there is room for it in the memory of all bodies; that
+ * room is released with the exchange's intake.
  *
  * @throws GatewayError `body_too_large` before the rest of it is read; `coded_body` for one in a
- *   content coding; `no_room_for_body`; `invalid_request` when the client stops in the middle
+ * content coding; `no_room_for_body`; `invalid_request` when the client stops in the middle
  */
 export function readBody(source: BodySource, bounds: BodyBounds): Promise<Buffer> {
   const { request, intake } = source;
@@ -61,7 +61,7 @@ function collectWhole(request: IncomingMessage, length: number): Promise<Buffer>
   return untilEnd(request, { onData, take: () => whole ?? Buffer.alloc(0) });
 }
 
-/** Grows with what comes; the client is held back while there is no room for more. */
+/** Grows with the received bytes; the client is held back while there is no room for more. */
 function collectOpen(
   { request, intake }: BodySource,
   { limit, holder }: BodyBounds,

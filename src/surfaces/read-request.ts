@@ -12,8 +12,8 @@ export interface RequestTerms {
 
 /**
  * Reads the body of a model call, scanned before anything is made of it. It takes up memory in the name of
- * `holder`, the id of a key. Throws as `readBody`, and `invalid_json` or `invalid_request` for what is no
- * JSON object within its bounds.
+ * `holder`, the id of a key. Throws as `readBody`, and `invalid_json` or `invalid_request` unless it is a JSON
+ * object within its bounds.
  */
 export function readRequest(
   exchange: HttpExchange,

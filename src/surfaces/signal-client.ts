@@ -1,6 +1,6 @@
 import type { ClientConnection } from '../inference/types.ts';
 
-/** The one who aborts stands for the client of a call that no client makes. */
+/** The owner of the signal replaces the client of a call that no client makes. */
 export function signalClient(signal: AbortSignal): ClientConnection {
   return {
     get gone() {

@@ -10,8 +10,8 @@ export interface KeyWatchDeps extends Pick<GateDeps, 'lookup'> {
 const LOOK_MS = 500;
 
 /**
- * Calls `end` within a second after the gate would turn the key away for what it is or may do, or nobody
- * can tell. Rates do not count: the stream is one request. Gives what ends the watch.
+ * Ends the stream within 1 s once the key is revoked, loses the scope, or cannot be checked. Rates do not
+ * count: the stream is one request. Returns a function that ends the watch.
  */
 export function watchKey(
   end: () => void,
@@ -36,7 +36,7 @@ export function watchKey(
 }
 
 /**
- * Gives a stream a place of its own for the one of the call that opened it: open streams of a key are
+ * Gives a stream a slot of its own in place of that of the call that opened it: open streams of a key are
  * capped like its calls, but apart from them, so that a client can call while it follows.
  *
  * @throws GatewayError `key_concurrency_exceeded`

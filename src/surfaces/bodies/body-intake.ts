@@ -6,7 +6,7 @@ import { cutOff } from './refuse-body.ts';
 /** Matches as Node.js does. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
-/** True for a client that sends its body when it is told to (RFC 9110, 10.1.1). */
+/** True for a client that sends its body after `100 Continue` (RFC 9110, 10.1.1). */
 function expectsContinue({
   headers,
   httpVersion,
@@ -51,9 +51,9 @@ export class BodyIntake {
   }
 
   /**
-   * Makes room for so many bytes in all, what is held already included, in the name of a key.
-   * Undefined when there is room, which is nearly always. Rejects with `no_room_for_body` when none
-   * becomes free in time, and with `invalid_request` when the client leaves meanwhile.
+   * Makes room for so many bytes in all, held ones included, in the name of a key. Undefined when there is
+   * room, which is nearly always. Rejects with `no_room_for_body` when none becomes free in time, and with
+   * `invalid_request` when the client leaves meanwhile.
    */
   reserve(holder: string, bytes: number): Promise<void> | undefined {
     const asked = { holder, bytes: bytes - this.#held, own: this.#held };
@@ -64,13 +64,13 @@ export class BodyIntake {
     return undefined;
   }
 
-  /** Tells a client that waits for it to send the body. */
+  /** Sends `100 Continue` to a client that waits for it. */
   invite(): void {
     if (this.isAwaited) this.#response.writeContinue();
     this.#isInvited = true;
   }
 
-  /** Gives back what is held beyond so many bytes. */
+  /** Releases the bytes held beyond so many. */
   shrink(bytes: number): void {
     const surplus = this.#held - bytes;
     if (surplus <= 0) return;

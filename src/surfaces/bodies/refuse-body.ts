@@ -9,7 +9,7 @@ import { GatewayError } from '../../core/errors.ts';
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 const PLAIN = /^[\s,]*(?:identity[\s,]*)*$/i;
 
-/** Cause for not reading a body at all: nobody sends it any more, or more is announced than is taken. */
+/** Cause for not reading a body at all: it is no longer sent, or more is announced than is taken. */
 export function refuseUnread(request: IncomingMessage, limit: number): GatewayError | undefined {
   // The client may have left while the checks before this waited: then no event would ever come.
   if (request.destroyed) return cutOff();
@@ -28,7 +28,7 @@ export function refuseCoded(request: IncomingMessage): GatewayError | undefined 
   return discardRest(request, error);
 }
 
-/** Bytes of the body as announced; undefined for one that tells its length by its end. */
+/** Bytes of the body as announced; undefined for one whose end gives its length. */
 export function declaredLength({ headers }: IncomingMessage): number | undefined {
   return headers['transfer-encoding'] === undefined
     ? Number(headers['content-length'] ?? 0)
@@ -44,7 +44,7 @@ export function cutOff(cause?: unknown): GatewayError {
   return new GatewayError('invalid_request', { message: 'the request body was cut off', cause });
 }
 
-/** Lets go of the rest of a body that was refused with `error`, which it gives back. */
+/** Discards the rest of a body that was refused with `error`, which it returns. */
 export function discardRest<T>(request: IncomingMessage, error: T): T {
   let discarded = 0;
   request.on('data', (chunk: Buffer) => {
