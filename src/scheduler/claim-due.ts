@@ -56,9 +56,9 @@ interface Slot {
 }
 
 /**
- * Takes what is due for this process: a pending run for the latest instant that has come, and the next
- * one in the index, in the commit that rewrites the row of the Schedule. So a pause, an update and every
- * other process that claims comes before it or after it (requirement scheduler.one-run-per-slot).
+ * Takes due instants for this process: a pending run for the latest instant that has come, and the next one in
+ * the index, in the commit that rewrites the row of the Schedule. So a pause, an update and every other process
+ * that claims comes before it or after it (requirement scheduler.one-run-per-slot).
  *
  * @returns false when it is not due any more
  */
@@ -77,7 +77,7 @@ export async function claimDue(deps: ClaimDeps, due: Due): Promise<boolean> {
     const instant = now - at < SPACING_MS ? at : latest(schedule, at, now);
     taken = { instant, isFresh: now - instant <= GRACE_MS };
     const slot = slotKey(deploymentId, instant);
-    // The first look cannot tell: whoever else had the instant has moved the Schedule on, too.
+    // The first look is not enough: another process with the instant has moved the Schedule on, too.
     const claimed = claimedOf(stored.state);
     const isFree = !isClaimed(claimed, instant) && (tries++ === 0 || !(await store.get(slot)));
     const isFired = taken.isFresh && isFree;
@@ -104,7 +104,7 @@ export async function claimDue(deps: ClaimDeps, due: Due): Promise<boolean> {
   return taken !== undefined;
 }
 
-/** Undefined when the Schedule is no more. */
+/** Undefined when the Schedule is deleted. */
 async function noteIfThere(
   { repository }: ClaimDeps,
   { deploymentId, organization }: Due,
@@ -167,7 +167,7 @@ function tellSkipped(
   });
 }
 
-/** A row that nothing stands behind would be looked at for ever. Whoever writes one writes it anew. */
+/** A row without a Schedule would be looked at for ever. The writer of a new one writes it again. */
 async function dropStale({ store, repository }: ClaimDeps, due: Due): Promise<void> {
   const { deploymentId, organization, at } = due;
   const key = dueKey(at, deploymentId);

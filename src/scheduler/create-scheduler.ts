@@ -53,7 +53,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
         realign: () => realign(options),
         claim: (due) => claimDue(options, due),
         report(error, due) {
-          // The opener of the store tells of that, once.
+          // The opener of the store reports that, once.
           if (isStoreTrouble(error)) return;
           log.warn('a Schedule that is due could not be claimed', {
             deployment: due?.deploymentId,

@@ -16,7 +16,7 @@ export function isPermanent({ type }: RunError): boolean {
   return PERMANENT.has(type);
 }
 
-/** Cause that left the run without a Session; undefined for what may be otherwise in a moment, and for bugs. */
+/** Cause that left the run without a Session; undefined for passing causes, and for bugs. */
 export function toRunError(thrown: unknown): RunError | undefined {
   if (!(thrown instanceof GatewayError)) return undefined;
   const type = typeOf(thrown);
@@ -26,7 +26,7 @@ export function toRunError(thrown: unknown): RunError | undefined {
 function typeOf({ code, type, status, param = '' }: GatewayError): RunErrorType | undefined {
   if (type === 'agent_archived') return 'agent_archived_error';
   if (code === 'organization_disabled') return 'organization_disabled_error';
-  // Nobody presents a key here: the organization itself is gone.
+  // There is no key here: the organization itself is gone.
   if (code === 'invalid_api_key') return 'organization_disabled_error';
   if (type === 'skill_archived') return 'skill_not_found_error';
   if (code === 'not_found') return missing(param);

@@ -68,7 +68,7 @@ export const runIndexPrefix = (organization: string, index: RunIndex, value: str
   value,
 ];
 
-/** The places at which lists find a run; none of them ever changes. */
+/** The keys under which lists find a run; none of them ever changes. */
 export function runIndexKeys({ id, organization, deploymentId }: RunRow): Key[] {
   const prefixes = [
     runIndexPrefix(organization, 'all', ''),

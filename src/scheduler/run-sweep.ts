@@ -17,8 +17,8 @@ export interface RunSweepDeps {
 }
 
 /**
- * Removes runs that are decided and announced, the oldest first, each with its claim on its instant: a
- * Schedule goes on from its last instant, and one so long ago never fires. Its newest run stays.
+ * Removes runs that are decided and announced, the oldest first, each with its claim on its instant: a Schedule
+ * continues from its last instant, and one so long ago never fires. Its newest run stays.
  */
 export function createRunSweep(deps: RunSweepDeps): Sweep {
   const { store } = deps;

@@ -18,7 +18,7 @@ export interface RunFilter {
 }
 
 export interface RunQuery extends RunFilter {
-  /** Id behind which the page begins, in the direction of travel. */
+  /** Id after which the page begins, in the direction of travel. */
   readonly after?: string | undefined;
   readonly limit: number;
   /** Default `desc`: newest first. */

@@ -14,7 +14,7 @@ const AT_ONCE = 64;
 const MAX_SLEEP_MS = 10_000;
 /** Longest pause in ms after others claimed most of what this process wanted. */
 const STAND_BACK_MS = 50;
-/** Time in ms for which a Schedule that cannot be claimed is left alone. */
+/** Time in ms for which a Schedule that cannot be claimed is skipped. */
 const AVOID_MS = 60_000;
 const MAX_AVOIDED = 100;
 
@@ -35,9 +35,9 @@ export interface ScannerOptions {
 }
 
 /**
- * Has claimed what is due: looks at the head of the due index alone, and sleeps until its first row or
- * until somebody puts one before it. Of what is due at once each process claims in an order of its own,
- * so that several seldom want the same.
+ * Has due instants claimed: only reads the head of the due index, and sleeps until its first row or until one
+ * is put before it. Of several due ones each process claims in an order of its own, so that several seldom want
+ * the same.
  */
 export class Scanner {
   readonly #options: ScannerOptions;
@@ -63,7 +63,7 @@ export class Scanner {
     this.#loop.wake();
   }
 
-  /** Takes no more; resolves when what it was about to claim is claimed. */
+  /** Takes no further ones; resolves when claims under way are done. */
   async close(): Promise<void> {
     const polled = this.#loop.close();
     this.#unwatch();

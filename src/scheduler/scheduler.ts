@@ -25,8 +25,8 @@ export interface Scheduler {
    * @throws GatewayError `not_found`; `conflict` for an archived one
    */
   trigger(input: TriggerInput): Promise<RunRow>;
-  /** Fires what is due from now on. */
+  /** Fires due instants from now on. */
   start(): void;
-  /** Claims no more and waits for claims under way. Idempotent. */
+  /** Stops claiming and waits for claims under way. Idempotent. */
   close(): Promise<void>;
 }

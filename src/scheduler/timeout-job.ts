@@ -64,7 +64,7 @@ export function createTimeoutJob({
   };
 }
 
-/** A clock that was ahead must not make a Session last longer: what it wrote counts from `since` on. */
+/** A clock that was ahead must not make a Session last longer: its timestamps count from `since` on. */
 function inThePast(session: Timed, { now, since }: { now: number; since: number }): Timed {
   const isAhead = (at: string): boolean => Date.parse(at) > now + CLOCK_SLACK_MS;
   const { createdAt, updatedAt } = session;

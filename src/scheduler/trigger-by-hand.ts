@@ -73,7 +73,7 @@ export function untilDecided(
         seen = (await store.get<RunRow>(runKey(run.id)))?.value ?? seen;
         if (statusOf(seen) !== 'pending') finish();
       } catch {
-        // The run is durable: what the store cannot tell now it tells later.
+        // The run is durable: a read that fails now succeeds later.
       }
     };
     const unwatch = store.watch(runKey(run.id), () => void look());

@@ -25,10 +25,7 @@ import { timeoutOps } from './timeout-job.ts';
 
 /** Most consecutive failed attempts, crashes included, before the run is given up. */
 const MAX_FAILURES = 5;
-/**
- * Most attempts that limits may refuse, and the pause behind the first; each later one is twice as
- * long.
- */
+/** Most attempts that limits may refuse, and the pause after the first; each later one is twice as long. */
 const MAX_REFUSALS = 5;
 const PAUSE_MS = 1_000;
 
@@ -37,7 +34,7 @@ export interface TriggerJobDeps {
   readonly repository: Repository;
   readonly sessions: Pick<Sessions, 'create'>;
   readonly jobs: Pick<Jobs, 'toAdd'>;
-  /** Lets in what nobody's key asked for; throws the `GatewayError` of the gate. */
+  /** Admits a call without a key; throws the `GatewayError` of the gate. */
   admit(payer: PayingKey): Promise<Pick<Admitted, 'leave'>>;
   /** Returns the operations that announce a run that ended, for the commit that decides it. */
   announce(run: RunRow, stored: Stored): readonly Op[];
@@ -51,7 +48,7 @@ interface Pending {
 }
 
 /**
- * Decides runs: a Session in the commit that enters it into the run, or an error. Whoever does the job
+ * Decides runs: a Session in the commit that enters it into the run, or an error. The process that does the job
  * after a crash finds the run pending or decided, so there is one Session at most (requirement
  * deployments.trigger.one-session). A store that fails is tried again; limits are, too, for a while.
  */
@@ -81,7 +78,7 @@ export function createTriggerJob(deps: TriggerJobDeps): JobHandler {
 
 type Begun = { readonly result: JobResult } | { readonly error: RunError };
 
-/** Makes the Session, in a commit that ends the job as well. Rejects with what is to be tried again. */
+/** Makes the Session, in a commit that ends the job as well. Rejects with errors that are to be tried again. */
 async function begin(
   deps: TriggerJobDeps,
   pending: Pending,
@@ -116,7 +113,8 @@ async function begin(
     });
     return { result: toEnd ? 'ended' : 'done' };
   } catch (thrown) {
-    // Somebody else has decided the run, or the lease was renewed meanwhile: the next go tells.
+    // Another process has decided the run, or the lease was renewed meanwhile: the next run of the job finds
+    // out.
     if (thrown instanceof GatewayError && thrown.type === NOT_WANTED)
       return { result: toEnd ? { againInMs: 0 } : 'done' };
     const error = toRunError(thrown);

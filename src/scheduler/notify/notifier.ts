@@ -9,7 +9,7 @@ import type { RunStore } from '../runs.ts';
 import { runMessage, TEST_MESSAGE } from './run-message.ts';
 import type { MessageSender } from './send-message.ts';
 
-/** Pauses behind the first try and the next ones; then it is given up. */
+/** Pauses after the first try and the next ones; then it is given up. */
 const PAUSES_MS: readonly number[] = [5_000, 30_000, 120_000, 600_000, 1_800_000];
 
 /** A Schedule as far as it is announced. */
@@ -29,7 +29,7 @@ export interface NotifierDeps {
   findSchedule(organization: string, deploymentId: string): Promise<NotifiedSchedule | undefined>;
 }
 
-/** Tells chats of the runs of Schedules (contract: Schedules, notifications). */
+/** Sends the runs of Schedules to chats (contract: Schedules, notifications). */
 export interface Notifier {
   /**
    * Returns the operations that announce a run, for the commit that decides it; once for each run.

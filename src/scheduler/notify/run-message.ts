@@ -36,7 +36,7 @@ export function runMessage({ run, name, decidedAt }: Announcement): string {
   ].join('\n');
 }
 
-/** Text on one line, so that nobody's text passes for a line of ours. */
+/** Text on one line, so that a foreign text never looks like a line of ours. */
 function toLine(text: string, max: number): string {
   const characters = Array.from(text.replace(/[\s\p{Cc}]+/gu, ' ').trim());
   return characters.length > max

@@ -20,7 +20,7 @@ export type Delivery =
   | { readonly isDelivered: true }
   | {
       readonly isDelivered: false;
-      /** Sentence for logs and callers: names neither the webhook nor what was answered. */
+      /** Sentence for logs and callers: names neither the webhook nor its answer. */
       readonly reason: string;
       /** True when the same message will never be taken there. */
       readonly isFinal: boolean;
@@ -80,7 +80,7 @@ function undelivered(reason: string, isFinal: boolean): Delivery {
   return { isDelivered: false, reason, isFinal };
 }
 
-/** Rate limits are told by 429, by some providers also with 200: those are worth another try. */
+/** Rate limits are reported by 429, by some providers also with 200: those are worth another try. */
 function isForGood(status: number): boolean {
   return status >= 300 && status < 500 && ![408, 425, 429].includes(status);
 }
