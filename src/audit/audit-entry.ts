@@ -5,7 +5,7 @@ export type ActorKind = 'key' | 'person' | 'file' | 'gateway';
 export interface Origin {
   readonly actor: {
     readonly kind: ActorKind;
-    /** Null where a name alone tells who it is. */
+    /** Null where the name is enough. */
     readonly id: string | null;
     readonly name: string;
   };
@@ -18,7 +18,7 @@ export interface Origin {
   readonly requestId: string | null;
 }
 
-/** Origin of what nobody asked for. */
+/** Origin of an action without a request. */
 export const GATEWAY_ORIGIN: Origin = {
   actor: { kind: 'gateway', id: null, name: 'gateway' },
   from: { address: null, client: null },
@@ -42,7 +42,7 @@ export interface AuditNote {
     readonly id: string;
     readonly name: string | null;
   };
-  /** Null for what belongs to the platform. */
+  /** Null for objects of the platform. */
   readonly organization: string | null;
   /** Secrets are masked already. */
   readonly changes: readonly FieldChange[];
@@ -56,7 +56,7 @@ export interface AuditEntry extends Omit<AuditNote, 'origin'> {
   readonly actor: Origin['actor'];
   readonly from: Origin['from'];
   readonly request_id: string | null;
-  /** Chain in which it stands, and its number there; from 1, without a gap. */
+  /** Its chain, and its number there; from 1, without a gap. */
   readonly chain: number;
   readonly number: number;
   /** SHA-256 of it and of the hash before it in its chain, in hexadecimal. */

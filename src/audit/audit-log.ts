@@ -14,8 +14,8 @@ export interface AuditLogOptions {
 }
 
 /**
- * Log of who did what. It is appended to and never changed: each entry carries the hash of the one
- * before it in its chain, and seals tell how far the chains have come. Rejects with `StoreError`.
+ * Log of who did what. It is appended to and never changed: each entry carries the hash of the one before it in
+ * its chain, and seals record how far the chains have come. Rejects with `StoreError`.
  */
 export class AuditLog {
   readonly #options: AuditLogOptions;
@@ -32,7 +32,7 @@ export class AuditLog {
     this.#ids = createIdSource({ ...clock, now: () => this.#at });
   }
 
-  /** Commits the operations together with the entries that tell of them; as `Store.commit`. */
+  /** Commits the operations together with their entries; as `Store.commit`. */
   commit(
     ops: readonly Op[],
     note: AuditNote,

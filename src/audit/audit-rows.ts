@@ -19,7 +19,7 @@ export const SEALS: Key = ['audit-seal'];
 export const sealKey = (number: number): Key => [...SEALS, number];
 export const LAST_SEAL: Key = ['audit-sealed', 'now'];
 
-/** Place up to which retention has removed the log. */
+/** Position up to which retention has removed the log. */
 export const CUT: Key = ['audit-cut', 'now'];
 
 /** An entry in its chain. */
@@ -29,11 +29,11 @@ export interface ChainPlace {
 }
 
 export interface ChainHead extends ChainPlace {
-  /** Instant of its id in milliseconds since epoch; the next id is behind it. */
+  /** Instant of its id in milliseconds since epoch; the next id is later. */
   readonly at: number;
 }
 
-/** Places by chain, as JSON has them. */
+/** Positions by chain, as JSON has them. */
 export type Places = Readonly<Record<string, ChainPlace>>;
 
 /** Fixes how far every chain has come, for all writers at once. */
@@ -66,7 +66,7 @@ export const NO_HASH = '';
 export const NO_PLACE: ChainPlace = { number: 0, hash: NO_HASH };
 export const NO_CUT: Cut = { seal: { number: 0, hash: NO_HASH, at: null }, heads: {} };
 
-/** Hash of an entry or a seal behind one with the hash `previous`. */
+/** Hash of an entry or a seal after one with the hash `previous`. */
 export function hashAfter(previous: string, row: Omit<AuditEntry, 'hash'> | Omit<Seal, 'hash'>) {
   return createHash('sha256')
     .update(`${previous}\n${canonicalJson(row)}`)

@@ -14,8 +14,8 @@ interface Target {
 }
 
 /**
- * Removes the log up to the last seal that is old enough, and keeps the hashes that what remains begins
- * with. Every commit removes entries together with the place up to which they are removed.
+ * Removes the log up to the last seal that is old enough, and keeps the hashes with which the rest begins.
+ * Every commit removes entries and stores the position up to which they are removed.
  */
 export function createAuditSweep(store: Store): Sweep {
   return async (step) => {
@@ -63,8 +63,8 @@ async function removeTo(
 }
 
 /**
- * Entries between two places of their chains, at most `limit`. Those of a writer whose clock was behind
- * can stand before them and stay.
+ * Entries between two positions of their chains, at most `limit`. Those of a writer with a slow clock can come
+ * before them and stay.
  */
 async function oldest(
   store: Store,

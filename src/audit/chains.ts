@@ -21,9 +21,9 @@ interface ChainState extends ChainPlace {
 }
 
 export interface ChainsOptions {
-  /** Places behind which the chains begin. */
+  /** Positions after which the chains begin. */
   readonly from: Places;
-  /** Last entries of the chains; what comes behind them is being written. */
+  /** Last entries of the chains; later ones are being written. */
   readonly heads: Places;
   readonly seals: SealReader;
 }
@@ -32,11 +32,11 @@ export interface ChainsOptions {
 export class Chains {
   readonly #options: ChainsOptions;
   readonly #states = new Map<string, ChainState>();
-  /** Places that seals tell of and that no entry has reached yet, by chain. */
+  /** Sealed positions that no entry has reached yet, by chain. */
   readonly #sealed = new Map<string, ChainPlace[]>();
   /** Last number up to which the seals of a chain were read. */
   readonly #sealedTo = new Map<string, number>();
-  /** Entries behind the heads, by chain. */
+  /** Entries after the heads, by chain. */
   readonly #behind = new Map<string, AuditEntry>();
   /** Number of entries that were compared. */
   count = 0;
@@ -46,7 +46,7 @@ export class Chains {
     for (const [chain, place] of Object.entries(options.from)) this.#states.set(chain, place);
   }
 
-  /** Compares the next entry, which stands at `id`. */
+  /** Compares the next entry, which is at `id`. */
   async add(id: string, entry: AuditEntry): Promise<AuditFault | undefined> {
     const chain = String(entry.chain);
     const { number, hash: own } = entry;
@@ -98,7 +98,7 @@ export class Chains {
     return undefined;
   }
 
-  /** Judges the entries behind the heads by the heads as they are now. */
+  /** Judges the entries after the heads by the heads as they are now. */
   tooLong(heads: Places): AuditFault | undefined {
     for (const [chain, entry] of this.#behind) {
       if (entry.number <= (heads[chain] ?? NO_PLACE).number) continue;

@@ -8,7 +8,7 @@ const MAX_TEXT = 2_000;
 /** Most changes that an entry lists. */
 const MAX_CHANGES = 500;
 
-/** Names of members whose texts are secrets wherever they stand. */
+/** Names of members whose texts are secrets at any depth. */
 const SECRET_NAME =
   /authorization|api[_-]?key|secret|passw(?:or)?d|token$|cookie|signature|private[_-]?key|credential$/i;
 /** Parts of texts that are secrets. */
@@ -44,7 +44,7 @@ function* differences(path: string, old: unknown, next: unknown): Generator<Fiel
   if (change.old !== null || change.new !== null) yield change;
 }
 
-/** True for what has members of its own: an object, or a list of objects. */
+/** True for a value with members of its own: an object, or a list of objects. */
 function isTree(value: unknown): value is object {
   return isJsonObject(value) || (Array.isArray(value) && value.some(isJsonObject));
 }

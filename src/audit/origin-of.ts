@@ -4,13 +4,13 @@ import type { Origin } from './audit-entry.ts';
 /** Longest user agent that is kept, in characters. */
 const MAX_CLIENT = 200;
 
-/** Request of an HTTP exchange, with the id that its answer tells. */
+/** Request of an HTTP exchange, with the id in its answer. */
 interface Call {
   readonly id: string;
   readonly request: Pick<IncomingMessage, 'socket' | 'headers'>;
 }
 
-/** Caller of an exchange, as the audit log tells of it. */
+/** Caller of an exchange, as the audit log names it. */
 export function originOf(
   call: Call,
   { keyId, keyName }: { readonly keyId: string; readonly keyName: string },

@@ -50,8 +50,8 @@ export interface AuditPage {
 }
 
 /**
- * Entries, newest first. A page may be short, or empty, before the last one: `next_page` alone says
- * whether there is more.
+ * Entries, newest first. A page may be short, or empty, before the last one: only `next_page` says whether
+ * there is more.
  *
  * @throws GatewayError `invalid_request` for a page that no listing has given out
  */
@@ -124,7 +124,7 @@ function matches(entry: AuditEntry, filter: AuditFilter): boolean {
   );
 }
 
-/** The id behind which a listing begins that ends at an instant; undefined: with the newest. */
+/** The id after which a listing begins that ends at an instant; undefined: with the newest. */
 function firstIdAt(to: number): string | undefined {
   if (to === Infinity) return undefined;
   const clock = { ...systemClock, now: () => to + SKEW_MS };

@@ -6,7 +6,7 @@ const PAGE = 500;
 
 export interface SealReaderOptions {
   readonly store: Pick<Store, 'list'>;
-  /** Seal behind which reading begins. */
+  /** Seal after which reading begins. */
   readonly from: Cut['seal'];
   /** Number of the last seal. */
   readonly last: number;
@@ -18,7 +18,7 @@ export interface SealFault {
   readonly message: string;
 }
 
-/** One seal: the places that it tells of, or what is wrong with it. */
+/** One seal: its positions, or its fault. */
 export type SealRead = { readonly heads: Places } | { readonly fault: SealFault };
 
 /** Reads seals one after the other and compares each with the one before it. */
@@ -37,7 +37,7 @@ export class SealReader {
     this.#place = options.from;
   }
 
-  /** Undefined behind the last one. */
+  /** Undefined after the last one. */
   async next(): Promise<SealRead | undefined> {
     if (this.#page.length === 0 && !this.#isOver) await this.#read();
     const { last } = this.#options;

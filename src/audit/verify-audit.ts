@@ -36,8 +36,8 @@ export interface AuditVerdict {
 type Reader = Pick<Store, 'get' | 'list'>;
 
 /**
- * Reads the whole log and compares every entry with its chain, the chains with the seals, and the seals
- * with each other. Writes that go on meanwhile are no fault. Rejects with `StoreError`.
+ * Reads the whole log and compares every entry with its chain, the chains with the seals, and the seals with
+ * each other. Writes meanwhile are no fault. Rejects with `StoreError`.
  */
 export async function verifyAudit(store: Reader): Promise<AuditVerdict> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -68,7 +68,7 @@ async function verifyFrom(store: Reader, cut: Cut): Promise<AuditVerdict> {
   };
 }
 
-/** A head that is gone, or was set back, does not hide what is sealed. */
+/** A head that is gone, or was set back, does not hide sealed entries. */
 function furthest(heads: Places, sealed: Places): Places {
   const beyond = Object.entries(sealed).filter(
     ([chain, { number }]) => number > (heads[chain] ?? NO_PLACE).number,
