@@ -10,14 +10,14 @@ export type AlertType =
   | 'alert.schedule'
   | 'alert.unpriced';
 
-/** Event that operators are told of. */
+/** Event that is reported to operators. */
 export interface Alert {
-  /** Names the event: the same id is told once, whoever sees it and however often. */
+  /** Names the event: the same id is reported once, by any process and however often it is seen. */
   readonly id: string;
   /** True for one that never may come again; others are remembered for 400 days. */
   readonly isForGood?: boolean;
   readonly type: AlertType;
-  /** Owner of what it is about; its secret signs the webhook. */
+  /** Owner of its subject; its secret signs the webhook. */
   readonly organization: string;
   /** Milliseconds since epoch. */
   readonly at: number;
@@ -33,7 +33,7 @@ export const alertKey = (id: string): Key => ['alert', id];
 export const messageId = (alert: string, target: string): string =>
   `msg_${createHash('sha256').update(`${alert}\0${target}`).digest('hex').slice(0, 32)}`;
 
-/** The JSON of a webhook that tells of an alert; undefined at once for another webhook. */
+/** The JSON of a webhook about an alert; undefined at once for another webhook. */
 export function alertBody(
   store: Pick<Store, 'get'>,
   { type, subject }: Delivery,

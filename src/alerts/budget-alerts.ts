@@ -10,9 +10,9 @@ import { readSpend } from '../usage/spend/read-spend.ts';
 import type { Alert } from './alert.ts';
 
 const MARKS = [50, 80, 100] as const;
-/** A crossing shortly before the end of a window is seen behind it. */
+/** A crossing shortly before the end of a window is seen after it. */
 const LATE_MS = 5 * 60_000;
-/** Nobody is told of a window that ended before. */
+/** A window that ended before is not reported. */
 const MOST_LATE_MS = 7 * 24 * 3_600_000;
 /** Share of a window before which a forecast says nothing. */
 const LEAST_ELAPSED = 0.1;
@@ -22,7 +22,7 @@ export interface BudgetAlertsOptions {
   readonly store: Store;
 }
 
-/** A window of a budget with what was spent in it. */
+/** A window of a budget with its spend. */
 interface Spent {
   readonly budget: Budget;
   readonly organization: string;
@@ -33,10 +33,10 @@ interface Spent {
 }
 
 /**
- * Finds the marks that budgets have crossed by an instant, from what the store says: whoever looks finds
- * the same. Rejects with `StoreError`.
+ * Finds the marks that budgets have crossed by an instant, from the stored counters: every process finds the
+ * same. Rejects with `StoreError`.
  *
- * @param since when somebody looked last; what was crossed in a window that has ended meanwhile is found
+ * @param since time of the last look; marks crossed in a window that has ended meanwhile are found
  */
 export async function findBudgetAlerts(
   { repository, store }: BudgetAlertsOptions,
@@ -99,7 +99,7 @@ function toForecastAlert(spent: Spent, forecast: number): Alert {
   };
 }
 
-/** Another amount has marks of its own, and a window without an end is told of once for good. */
+/** Another amount has marks of its own, and a window without an end is reported once for good. */
 function idOf(
   { id, amount }: Budget,
   { name, to }: BudgetWindow,
@@ -121,14 +121,14 @@ function factsOf({ budget, window, settled }: Spent): Alert['data'] {
   };
 }
 
-/** Spending at the end of the window if it goes on like this; undefined while too little is known. */
+/** Spending at the end of the window at this rate; undefined while too little is known. */
 function forecastOf({ window: { from, to }, settled, at }: Spent): number | undefined {
   const elapsed = (at - from) / (to - from);
   if (!(elapsed >= LEAST_ELAPSED && elapsed < 1)) return undefined;
   return Math.round(settled / elapsed);
 }
 
-/** Alert of a budget that a call did not fit into any more: the mark of 100 % for what is left. */
+/** Alert of a budget that a call did not fit into any more: the mark of 100 % for the rest. */
 export function exceededAlert(budget: Budget, organization: string, at: number): Alert {
   const window = budget.windowAt(at);
   return {

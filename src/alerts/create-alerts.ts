@@ -7,17 +7,17 @@ import { alertKey, messageId } from './alert.ts';
 import type { Alert } from './alert.ts';
 import type { MailDelivery, MailTarget, SendMail } from './send-mail.ts';
 
-/** The durable job that tells a chat of an alert. */
+/** The durable job that sends an alert to a chat. */
 export const ALERT_CHAT_JOB = 'alert-chat';
 /** The same for mails. */
 export const ALERT_MAIL_JOB = 'alert-mail';
 
-/** Pauses behind the first try and the next ones; then it is given up. */
+/** Pauses after the first try and the next ones; then it is given up. */
 const PAUSES_MS: readonly number[] = [5_000, 30_000, 120_000, 600_000, 1_800_000];
 /** Longer than any window of a budget but a lifetime. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
-/** Places that are told of alerts; those without a name as URLs. */
+/** Targets of alerts; those without a name as URLs. */
 export interface AlertTargets {
   /** Receivers of signed webhooks. */
   readonly webhooks: readonly string[];
@@ -36,12 +36,9 @@ export interface AlertsOptions {
   readonly targets: AlertTargets;
 }
 
-/** Tells each target of each event once, over all processes on the store. */
+/** Reports each event once to each target, over all processes on the store. */
 export interface Alerts {
-  /**
-   * Operations that raise the alert, for the commit of what it tells of. They conflict when it was
-   * raised before.
-   */
+  /** Operations that raise the alert, for the commit of its event. They conflict when it was raised before. */
   toRaise(alert: Alert): Op[];
   /** Raises it unless it was raised before. Rejects with `StoreError`. */
   raise(alert: Alert): Promise<void>;
@@ -65,7 +62,7 @@ export function createAlerts(options: AlertsOptions): Alerts {
     const kept = alert.isForGood === true ? {} : { ttlMs: KEPT_MS };
     return [
       { type: 'put', key: alertKey(id), value: { ...alert }, ifAbsent: true, ...kept },
-      // One that is listed twice is told once; a second message of its id would refuse the commit.
+      // One that is listed twice is notified once; a second message of its id would refuse the commit.
       ...[...new Set(targets.webhooks)].flatMap((url) =>
         webhooks.toSend({ ...event, id: messageId(id, url), url, isOperators: true }),
       ),
@@ -116,16 +113,16 @@ function createMailJob(options: AlertsOptions): JobHandler {
   });
 }
 
-/** Payload of a job that tells of an alert. */
+/** Payload of a job that sends an alert. */
 interface Message {
   readonly alert: string;
   /** Hash of the target: a URL may be a secret. */
   readonly target: string;
-  /** Hashes of the receivers that were not told yet; absent: all. */
+  /** Hashes of the receivers that were not notified yet; absent: all. */
   readonly left?: readonly string[];
 }
 
-/** Tells the target of a message; undefined for one that the operator has taken out of the settings. */
+/** Returns the target of a message; undefined for one that the operator has taken out of the settings. */
 type Tell = (
   message: Message,
   alert: Alert,

@@ -19,7 +19,7 @@ export function runAlert(
   };
 }
 
-/** Call whose price nobody knows. */
+/** Call of unknown price. */
 export interface UnpricedCall {
   readonly id: string;
   readonly organization: string;

@@ -17,7 +17,7 @@ export interface OutageAlertsOptions {
   readonly store: Store;
   /** Name of a provider by its id. */
   nameOf(provider: string): Promise<string>;
-  /** Organization whose secret signs what is of the platform. */
+  /** Organization whose secret signs alerts of the platform. */
   home(): Promise<string>;
   toRaise(alert: Alert): Op[];
 }
@@ -47,7 +47,7 @@ export async function raiseOutages(options: OutageAlertsOptions, at: number): Pr
   }
 }
 
-/** A route that is only told to wait (429) is none; an account whose credential is refused is one. */
+/** A route that only has to wait (429) is none; an account whose credential is refused is one. */
 function isOutage(name: string, { until, openings }: CooldownRow, at: number): boolean {
   return until > at && (openings > 0 || !name.includes('\n'));
 }

@@ -6,7 +6,7 @@ import type { UrlGuard } from '../upstream/guard/url-guard.ts';
 
 /** Receivers of mails, and the server that takes them. */
 export interface MailTarget {
-  /** Names the target for ever: who is told once is told once by this name. */
+  /** Names the target for ever: each event is sent once under this name. */
   readonly name: string;
   readonly to: readonly string[];
   readonly from: string;
@@ -81,7 +81,7 @@ function toDelivery(refusals: readonly Refusal[], { to }: MailTarget): MailDeliv
   };
 }
 
-/** An address as mail servers are told it. */
+/** An address in the form that mail servers take. */
 function toPlain(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   return address.slice(0, at) + domainToASCII(address.slice(at));
