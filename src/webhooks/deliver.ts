@@ -12,7 +12,7 @@ import { sendOnce } from './send-once.ts';
 import { signatureHeaders } from './signature.ts';
 import type { SigningSecrets } from './signing-secrets.ts';
 
-/** Pauses behind the first attempt and the next ones; then it is given up. */
+/** Pauses after the first attempt and the next ones; then it is given up. */
 const PAUSES_MS: readonly number[] = [5_000, 30_000, 120_000, 600_000, 3_600_000];
 /** A pause is longer by up to so much of itself, so that receivers are not met by all at once. */
 const JITTER = 0.25;
@@ -33,8 +33,8 @@ export interface DeliverDeps {
 }
 
 /**
- * Delivers one message. What the answer was is noted before the job goes on, so a crash in between
- * repeats the attempt with the same id, and receivers know it by that.
+ * Delivers one message. The answer is noted before the job continues, so a crash in between repeats the attempt
+ * with the same id, and receivers know it by that.
  */
 export function createDeliveryJob(deps: DeliverDeps): JobHandler {
   const { store, clock, log, random } = deps;
@@ -63,7 +63,7 @@ export function createDeliveryJob(deps: DeliverDeps): JobHandler {
   };
 }
 
-/** Somebody may ask for it again in this moment: then there is another go. */
+/** It may be requested again in this moment: then there is another run. */
 function doneAt({ key, version }: Pick<Entry, 'key' | 'version'>): JobResult {
   return { doneIf: [{ type: 'check', key, ifVersion: version }] };
 }

@@ -18,14 +18,14 @@ export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
 /** A message of an organization and what became of it so far. */
 export interface Delivery {
-  /** `msg_…`, told in `webhook-id` of every attempt. */
+  /** `msg_…`, sent in `webhook-id` of every attempt. */
   readonly id: string;
   readonly organization: string;
   /** True for one to a target of the operator, which is none of the organization's business. */
   readonly isOperators?: boolean;
   /** `run.succeeded`, `run.failed`, or the type of an alert. */
   readonly type: string;
-  /** Id of what it tells of. */
+  /** Id of its subject. */
   readonly subject: string;
   /** Sealed: callers put tokens into it. */
   readonly sealedUrl: string;

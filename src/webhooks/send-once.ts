@@ -5,7 +5,7 @@ import type { UrlGuard } from '../upstream/guard/url-guard.ts';
 import type { DeliveryAttempt } from './delivery.ts';
 
 const TIMEOUT_MS = 10_000;
-/** Most bytes of the answer, which nobody reads. */
+/** Most bytes of the answer, which are discarded. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 export interface OutgoingMessage {

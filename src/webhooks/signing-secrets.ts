@@ -5,7 +5,7 @@ import { StoreError } from '../store/store.ts';
 import type { CommitResult, Entry, Key, Op, Store } from '../store/store.ts';
 import { newSigningSecret } from './signature.ts';
 
-/** A former secret goes on signing for so long, or until the next rotation. */
+/** A former secret continues to sign for so long, or until the next rotation. */
 const OVERLAP_MS = 24 * 3_600_000;
 const MAX_TRIES = 5;
 
@@ -27,9 +27,9 @@ export interface RotatedSecret {
 
 /** The secret that signs an organization's webhooks (decisions: Webhook signing secret). */
 export interface SigningSecrets {
-  /** Secrets that sign now, the newest first. The first call makes one that nobody has seen. */
+  /** Secrets that sign now, the newest first. The first call makes one that is not shown. */
   current(organization: string): Promise<readonly string[]>;
-  /** A new secret; the former one stays valid beside it for a day. Durable when it resolves. */
+  /** A new secret; the former one stays valid with it for a day. Durable when it resolves. */
   rotate(organization: string, commit?: Commit): Promise<RotatedSecret>;
 }
 
@@ -48,7 +48,7 @@ export function createSigningSecrets(options: SigningSecretsOptions): SigningSec
 
   const read = (organization: string) => store.get<SecretRow>(keyOf(organization));
 
-  /** Undefined when somebody else changed it first. */
+  /** Undefined when another process changed it first. */
   const replace = async (
     organization: string,
     commit: Commit = (ops) => store.commit(ops),

@@ -16,7 +16,7 @@ import type { Delivery } from './delivery.ts';
 const MAX_URL_CHARS = 2048;
 const MAX_TRIES = 5;
 
-/** An event that somebody asked to be called back for. */
+/** An event with a requested callback. */
 export interface WebhookEvent extends Pick<
   Delivery,
   'id' | 'organization' | 'isOperators' | 'type' | 'subject' | 'at'
@@ -25,7 +25,7 @@ export interface WebhookEvent extends Pick<
 }
 
 export interface DeliveryPage {
-  /** The id behind which the page begins. */
+  /** The id after which the page begins. */
   after?: string | undefined;
   limit: number;
 }
@@ -44,8 +44,8 @@ export interface Webhooks {
   /** Newest first. */
   list(organization: string, page: DeliveryPage): Promise<Delivery[]>;
   /**
-   * Begins anew, with the same id and all of its attempts. Throws `not_found`, or `conflict` while it
-   * is under way.
+   * Begins again, with the same id and all of its attempts. Throws `not_found`, or `conflict` while it is under
+   * way.
    *
    * @param also further operations of the commit
    */
@@ -62,7 +62,7 @@ export interface WebhooksOptions extends DeliverDeps {
   readonly jobs: Pick<Jobs, 'toAdd' | 'toWake'>;
 }
 
-/** Everything rejects with `StoreError` beside what it says. */
+/** Everything also rejects with `StoreError`. */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { store, sealer, guard, jobs } = options;
   const get = async (organization: string, id: string): Promise<Entry<Delivery>> => {
