@@ -31,7 +31,7 @@ export interface AssetDeps extends GateDeps, PublicAddress {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly records: AssetRecords;
-  /** Keeps what is registered from now on. */
+  /** Keeps assets registered from now on. */
   readonly registrar: Registrar;
   registrarOf(asset: AssetRecord): Registrar;
   readonly links: MediaLinks;
@@ -139,7 +139,7 @@ const create = async (exchange: HttpExchange, deps: AssetDeps): ReturnType<Handl
   return reply;
 };
 
-/** True where nobody noted the asset: a commit that failed may have been made all the same. */
+/** True where the asset was not noted: a commit that failed may have been made all the same. */
 async function hasNoRecord(
   { organization, externalId }: AssetRecord,
   records: AssetRecords,

@@ -27,7 +27,7 @@ export function isExternalId(text: string): boolean {
   return EXTERNAL_ID.test(text);
 }
 
-/** Place at which a request names an asset. */
+/** Position at which a request names an asset. */
 export interface AssetReference {
   readonly path: readonly (string | number)[];
   readonly externalId: string;
@@ -82,8 +82,8 @@ export function mentionsAsset(value: unknown): boolean {
 }
 
 /**
- * The references of a parsed request body, in its order: texts that are a reference as a whole, in
- * members that are named as such of media are. A text for the model or a tool is left alone.
+ * The references of a parsed request body, in its order: texts that are a reference as a whole, in members that
+ * are named as such of media are. A text for the model or a tool is skipped.
  *
  * @throws GatewayError `invalid_request` with the path, for a malformed one and for too many
  */

@@ -16,8 +16,8 @@ export interface MediaQuestion {
 }
 
 /**
- * Media as a download, whole or in a range: nothing that a browser could take for a page of the
- * gateway. What breaks off behind the head breaks the connection.
+ * Media as a download, whole or in a range: nothing that a browser could take for a page of the gateway. An
+ * answer that breaks off after the head breaks the connection.
  */
 export function answerMedia(question: MediaQuestion): Reply | CallResult {
   const { media, headers, method } = question;
@@ -26,7 +26,7 @@ export function answerMedia(question: MediaQuestion): Reply | CallResult {
   const { etag } = common;
   if (etag !== undefined && headers['if-none-match'] === etag)
     return { status: 304, headers: common };
-  // A range of what has changed would be glued to other bytes.
+  // A range of a changed file would be joined to other bytes.
   const isSame = headers['if-range'] === undefined || headers['if-range'] === etag;
   const range = isSame ? readRange(headers.range, size) : undefined;
   if (range === 'unsatisfiable')
@@ -59,7 +59,7 @@ function headersOf({ asset, secondsLeft }: MediaQuestion): ResponseHeaders {
 function toBody({ content }: Media, { start, end }: ByteRange): PipeableBody {
   const source = Readable.from(content.open(start, end));
   return {
-    // The pipeline has destroyed both by the time it tells of a failure.
+    // The pipeline has destroyed both by the time it reports a failure.
     pipe: (response) => void pipeline(source, response, () => undefined),
     destroy: () => void source.destroy(),
   };
@@ -72,8 +72,8 @@ interface ByteRange {
 }
 
 /**
- * The range that a `Range` header asks for (RFC 9110, 14). Undefined for the whole: no header, another
- * unit, several ranges, or what is malformed. `unsatisfiable` for one that begins behind the end.
+ * The range that a `Range` header asks for (RFC 9110, 14). Undefined for the whole: no header, another unit,
+ * several ranges, or a malformed header. `unsatisfiable` for one that begins after the end.
  */
 export function readRange(
   header: string | undefined,

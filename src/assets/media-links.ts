@@ -4,7 +4,7 @@ import type { Signer } from '../core/seal.ts';
 
 export const ASSETS_PATH = '/v1/assets';
 
-/** Links to media that need no key: whoever has one reads that media, until it expires. */
+/** Links to media that need no key: any holder of one reads that media, until it expires. */
 export interface MediaLinks {
   /** @param origin scheme and host, and the path below which the gateway is reached */
   create(externalId: string, origin: string): string;

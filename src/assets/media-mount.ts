@@ -16,7 +16,7 @@ const TIMEOUT_MS = 60_000;
 
 /** Storage of media: any unstorage driver. Media that was written is never changed. */
 export interface MediaMount {
-  /** Resolves when all of it is there. A write that failed takes back what it wrote. */
+  /** Resolves when all of it is there. A write that failed removes its bytes. */
   write(id: string, content: SpooledBody): Promise<void>;
   /** Nothing is read before the body is opened; that rejects where the media is gone or damaged. */
   read(id: string, size: number): SpooledBody;
@@ -92,8 +92,8 @@ const ROOT = 'media';
 const keyOf = (id: string, index: number): string => `${ROOT}:${id}:${index}`;
 
 /**
- * Folder of everything that a file driver writes, which would let everybody on the machine read it. The one above
- * may be the operator's, such as a volume.
+ * Folder of everything that a file driver writes, which would let all users of the machine read it. The one
+ * above may be the operator's, such as a volume.
  */
 function folderOf({ driver, path }: StoreConfig): string | undefined {
   return path !== undefined && isFileDriver(driver) ? join(path, ROOT) : undefined;

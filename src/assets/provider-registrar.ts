@@ -31,9 +31,9 @@ export interface ProviderRegistrarDeps extends Pick<CallDeps, 'transportFor'> {
 }
 
 /**
- * Media that a provider keeps: it fetches what it is told the URL of, and gives out the reference.
+ * Media that a provider keeps: it fetches the given URL, and returns the reference.
  *
- * @param chosen name of the provider that registers; whoever registered an asset is asked about it
+ * @param chosen name of the provider that registers; the one that registered an asset is asked about it
  */
 export function createProviderRegistrar(chosen: string, deps: ProviderRegistrarDeps): Registrar {
   return {

@@ -9,7 +9,7 @@ export interface Registration {
   readonly organization: string;
   /** Gives up when the client left. */
   readonly signal: AbortSignal;
-  /** Waited for before anybody but the gateway is asked to make something. */
+  /** Waited for before any request to another party. */
   before?(): Promise<void>;
 }
 
@@ -30,11 +30,11 @@ export interface Media {
 /** Keeper of media that gives out permanent references to it: a provider, or the gateway itself. */
 export interface Registrar {
   /**
-   * Rejects with `invalid_request` for a URL or media that is refused, `media_failed` when the media
-   * could not be had, `no_credential`. What was rejected leaves nothing behind.
+   * Rejects with `invalid_request` for a URL or media that is refused, `media_failed` when the media could not
+   * be had, `no_credential`. A rejected one leaves no trace.
    */
   register(asked: Registration): Promise<{ externalId: string; holder: AssetHolder }>;
-  /** Takes back what {@link register} gave and nobody could note. */
+  /** Reverts a {@link register} whose result could not be noted. */
   forget(externalId: string, holder: AssetHolder): Promise<void>;
   /**
    * @param origin where the client reaches the gateway

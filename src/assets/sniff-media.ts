@@ -3,7 +3,7 @@ import type { Buffer } from 'node:buffer';
 export const ASSET_TYPES = ['Image', 'Video', 'Audio'] as const;
 export type AssetType = (typeof ASSET_TYPES)[number];
 
-/** Number of first bytes that tell every kind of media. */
+/** Number of first bytes that identify every kind of media. */
 export const SNIFFED_BYTES = 16;
 
 type MediaTypes = Partial<Record<AssetType, string>>;
@@ -59,7 +59,7 @@ const SIGNATURES: readonly Signature[] = [
   { at: 0, bytes: '\xff\xfa', is: MPEG_AUDIO },
 ];
 
-/** The media type of bytes that are media of this kind, by their beginning alone; undefined for others. */
+/** The media type of bytes that are media of this kind, only by their beginning; undefined for others. */
 export function sniffMedia(beginning: Buffer, type: AssetType): string | undefined {
   const text = beginning.toString('latin1', 0, SNIFFED_BYTES);
   const found = SIGNATURES.find(
