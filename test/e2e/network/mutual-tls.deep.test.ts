@@ -5,7 +5,8 @@ import { verifies } from '../../requirements.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { dump, makeResources } from '../../resources/make-resources.ts';
 import { storePlaces } from '../../store/support/store-places.ts';
-import { adminEnv, runBinary } from '../../support/binary.ts';
+import { runCli } from '../../cli/run-cli.ts';
+import { adminEnv } from '../../support/binary.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import type { Issued } from '../../support/certificates.ts';
 import { startDemandingProvider } from '../../support/stage/demanding-provider.ts';
@@ -142,7 +143,7 @@ describe('a provider that demands a client certificate', () => {
       const { cert: _cert, key: _key, ...without } = REFERENCES;
       const file = { version: 1, providers: [declared(issued ? REFERENCES : without)] };
       await writeFile(join(cwd, 'gateway.yaml'), JSON.stringify(file));
-      const run = await runBinary(['doctor', '--json'], { cwd, env: { HOME: cwd } });
+      const run = await runCli(['doctor', '--json'], { cwd, env: { HOME: cwd } });
       expectNowhere(run.stdout + run.stderr, { key: bodyOf(issued ?? client) }, 'doctor');
       return run
         .json()
@@ -168,7 +169,7 @@ describe('a provider that demands a client certificate', () => {
     await writeFile(join(cwd, 'apply.yaml'), JSON.stringify(file));
     const run = async (...words: string[]) => {
       const env = { ...adminEnv(gateway), HOME: cwd, PROVIDER_INSIDE_TLS_KEY: client.key };
-      const done = await runBinary(words, { cwd, env });
+      const done = await runCli(words, { cwd, env });
       expectNowhere(done.stdout + done.stderr, { key: bodyOf(client) }, words.join(' '));
       return done;
     };
@@ -239,7 +240,7 @@ describe('a client certificate that cannot work', () => {
       const file = { version: 1, providers: [declared(written)] };
       await writeFile(join(cwd, 'gateway.yaml'), JSON.stringify(file));
       const env = { HOME: cwd, ...(key !== undefined && { KEY: key }) };
-      const run = await runBinary(['validate'], { cwd, env });
+      const run = await runCli(['validate'], { cwd, env });
       expect(run.code, what).toBe(3);
       expect(run.stdout, what).toContain(message);
       expect(run.stdout, what).toContain(param);
@@ -248,7 +249,7 @@ describe('a client certificate that cannot work', () => {
     }
     const literal = { version: 1, providers: [declared({ ...client })] };
     await writeFile(join(cwd, 'gateway.yaml'), JSON.stringify(literal));
-    const run = await runBinary(['validate'], { cwd, env: { HOME: cwd } });
+    const run = await runCli(['validate'], { cwd, env: { HOME: cwd } });
     expect(run.stdout).toContain('a secret must not be written in the file');
     expectNowhere(run.stdout + run.stderr, { key: bodyOf(client) }, 'validate');
   }, 60_000);
