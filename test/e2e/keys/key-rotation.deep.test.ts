@@ -1,11 +1,11 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runCli } from '../../cli/run-cli.ts';
 import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { verifies } from '../../requirements.ts';
-import { BINARY, newDirectory, startGateway } from '../../support/gateway.ts';
+import { newDirectory, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
 const HOUR = 3_600_000;
@@ -24,11 +24,12 @@ keys:
     spending_limit: { lifetime: "0.75" }
 `;
 
-/** A gateway on a data directory of its own, and the binary that talks to it. */
+/** A gateway on a data directory of its own, and the command line that talks to it. */
 interface Stage {
   gateway: TestGateway;
   cwd: string;
-  cli(...argv: string[]): Promise<{ exitCode?: number; stdout: string; stderr: string }>;
+  /** Output without its last line end. */
+  cli(...argv: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }>;
 }
 
 async function openStage(directory: string, laterMs = 0): Promise<Stage> {
@@ -37,13 +38,15 @@ async function openStage(directory: string, laterMs = 0): Promise<Stage> {
   const gateway = await startGateway({ ...CONFIG, server: { store } }, { directory, clock });
   const cwd = await emptyDirectory();
   const env = {
-    PATH: process.env['PATH'] ?? '',
+    HOME: cwd,
     GATEWAY_SERVER: gateway.url,
     GATEWAY_API_KEY: gateway.adminKey,
     CI_KEY: FIRST,
   };
-  const cli = async (...argv: string[]) =>
-    execa(process.execPath, [BINARY, ...argv], { cwd, env, extendEnv: false, reject: false });
+  const cli = async (...argv: string[]) => {
+    const { code, stdout, stderr } = await runCli(argv, { cwd, env });
+    return { exitCode: code, stdout: stdout.trimEnd(), stderr };
+  };
   await writeFile(join(cwd, 'team.yaml'), TEAM);
   return { gateway, cwd, cli };
 }
