@@ -1,12 +1,72 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { BROWSER, openBrowser, seriousFindings, signIn, visit } from './support/browser.ts';
+import {
+  BROWSER,
+  COLOR_RULES,
+  openBrowser,
+  seriousFindings,
+  signIn,
+  visit,
+} from './support/browser.ts';
 import { faultOf } from './support/command-fault.ts';
 import { clicksWithoutKeys, unreached, watchClicks } from './support/keyboard.ts';
 import { PAGE_CASES } from './support/page-cases.ts';
 import { startShop, trade } from './support/shop.ts';
 import type { Shop } from './support/shop.ts';
+
+const HEIGHT = 900;
+const WIDE = 1_440;
+/** Width of a phone. */
+const NARROW = 390;
+/** Width of a cell that still tells what is in it. */
+const READABLE = 56;
+
+/** Lists of what pages open. */
+const LISTS: Readonly<Record<string, string>> = {
+  requests: '/admin/v1/requests',
+  keys: '/admin/v1/keys',
+  services: '/v1/endpoints',
+  audit: '/admin/v1/audit',
+};
+
+/** What is beyond the screen, cut to nothing, or drawn over something else. */
+function layoutFaults(page: Page): Promise<string[]> {
+  return page.evaluate((readable) => {
+    const faults: string[] = [];
+    const { scrollWidth } = document.documentElement;
+    if (scrollWidth > innerWidth) faults.push(`the page is ${scrollWidth} px wide`);
+    const shown = [...document.querySelectorAll<HTMLElement>('header *, nav *, main *')].filter(
+      (element) => element.checkVisibility() && !element.closest('.hidden'),
+    );
+    const told = (element: Element): string => element.outerHTML.slice(0, 120);
+    for (const element of shown) {
+      const isCut = element.scrollWidth > element.clientWidth + 1;
+      const { overflowX } = getComputedStyle(element);
+      if (isCut && overflowX === 'hidden' && element.clientWidth < readable && element.innerText)
+        faults.push(`cut to ${element.clientWidth} px: ${told(element)}`);
+    }
+    const places = document.querySelectorAll('header, .head, .foot, .title, .row');
+    for (const place of places) {
+      const boxes = [...place.children].map((child) => ({
+        child,
+        box: child.getBoundingClientRect(),
+        words: (child as HTMLElement).scrollWidth,
+      }));
+      for (const [index, { child, box, words }] of boxes.entries())
+        for (const { box: next } of boxes.slice(index + 1)) {
+          const isBeside = next.top < box.bottom - 1 && next.bottom > box.top + 1;
+          const isCut = getComputedStyle(child).overflowX !== 'visible';
+          const right = box.left + (isCut ? box.width : words);
+          if (isBeside && next.left >= box.left && right > next.left + 1)
+            faults.push(`drawn over what follows: ${told(child)}`);
+        }
+    }
+    const current = document.querySelector('nav [aria-current]')?.getBoundingClientRect();
+    if (current && current.right > innerWidth) faults.push('the name of the page is not seen');
+    return faults;
+  }, READABLE);
+}
 
 /** Commands that the pages name where they have nothing to show. */
 const EMPTY: Readonly<Record<string, string>> = {
@@ -52,7 +112,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
 
   beforeAll(async () => {
     browser = await openBrowser();
-    [shop, bare] = await Promise.all([startShop(), startShop({ config: {}, binary: false })]);
+    [shop, bare] = await Promise.all([startShop(), startShop({ config: {} })]);
     await trade(shop);
     const services = await shop.call('GET', '/v1/endpoints', { key: shop.ownerKey });
     await shop.call('POST', services.body.data[0].urls.rest, { body: { input: 'Hello?' } });
@@ -62,28 +122,39 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     await Promise.all([shop?.stop(), bare?.stop()]);
   });
 
-  async function open({ url, ownerKey }: Shop): Promise<Page> {
-    const visitor = await visit(browser);
+  /** An editor takes its colors from the scheme that it is opened in. */
+  async function open({ url, ownerKey }: Shop, width = WIDE): Promise<Page> {
+    const visitor = await visit(browser, { width, colorScheme: 'dark' });
     onTestFinished(() => visitor.end());
     await watchClicks(visitor.page);
     await signIn(visitor.page, url, ownerKey);
     return visitor.page;
   }
 
-  async function isSound(page: Page, what: string): Promise<void> {
+  async function show(page: Page, url: string): Promise<void> {
+    await page.goto(url);
+    await page.getByRole('heading', { level: 1 }).waitFor();
     await page.locator('main table, .grid, .empty, form, .editor').first().waitFor();
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await seriousFindings(page), `${what} ${colorScheme}`).toEqual([]);
-    }
+  }
+
+  async function isSound(page: Page, what: string): Promise<void> {
+    expect(await seriousFindings(page), what).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'light' });
+    expect(await seriousFindings(page, { only: COLOR_RULES }), `${what} light`).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
     expect(await clicksWithoutKeys(page), what).toEqual([]);
     expect(await unreached(page), what).toEqual([]);
+  }
+
+  async function fitsPhone(page: Page, what: string): Promise<void> {
+    expect(await layoutFaults(page), what).toEqual([]);
+    expect(await seriousFindings(page, { without: COLOR_RULES }), what).toEqual([]);
   }
 
   it(
     verifies(
       'console.accessible',
-      'is usable by keyboard on each page, has no serious finding of axe in light and dark, and names the exact command where a page is empty',
+      'is usable by keyboard on each page, fits on a phone, has no serious finding of axe in light and dark, and names the exact command where a page is empty',
     ),
     async () => {
       const page = await open(shop);
@@ -95,8 +166,12 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
         await page.getByRole('heading', { level: 1, name: title }).waitFor();
         await act(page);
         for (const view of [path, ...views]) {
-          await page.goto(`${shop.url}/console/${view}`);
+          // The page puts its name in sight when it is opened.
+          await page.setViewportSize({ width: NARROW, height: HEIGHT });
+          await show(page, `${shop.url}/console/${view}`);
           await page.getByRole('heading', { level: 1, name: title }).waitFor();
+          await fitsPhone(page, view);
+          await page.setViewportSize({ width: WIDE, height: HEIGHT });
           await isSound(page, view);
         }
       }
@@ -113,4 +188,40 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       }
     },
   );
+
+  it(
+    verifies('console.accessible', 'fits what a page opens on the screen of a phone'),
+    async () => {
+      const page = await open(shop, NARROW);
+      const views: string[] = [];
+      for (const [path, list] of Object.entries(LISTS)) {
+        const { body } = await shop.call('GET', `${list}?limit=1`, { key: shop.ownerKey });
+        views.push(`${path}?open=${body.data[0].id}`);
+      }
+      for (const view of views) {
+        await show(page, `${shop.url}/console/${view}`);
+        await fitsPhone(page, view);
+      }
+    },
+  );
+
+  it('scrolls no list by the pointer alone while its rows are on their way', async () => {
+    const page = await open(shop, NARROW);
+    await page.route(/v1\/(keys|audit|sessions|models)\b/, () => undefined);
+    for (const view of ['keys', 'audit', 'sessions', 'configuration']) {
+      await page.goto(`${shop.url}/console/${view}`);
+      await page.locator('main thead').waitFor();
+      const found = await seriousFindings(page, { only: ['scrollable-region-focusable'] });
+      expect(found, view).toEqual([]);
+    }
+  });
+
+  it('tells on the audit page what was changed, however long the name of a client is', async () => {
+    const page = await open(shop);
+    await show(page, `${shop.url}/console/audit`);
+    await page.getByRole('cell', { name: 'console_session' }).first().waitFor();
+    expect(await layoutFaults(page)).toEqual([]);
+    const list = page.locator('.list.scroll');
+    expect(await list.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+  });
 });

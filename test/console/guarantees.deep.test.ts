@@ -1,32 +1,22 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { CALLS } from '../../src/console/api/calls.ts';
 import { dateTime } from '../../src/console/logic/format.ts';
+import { operationsOf } from '../e2e/api/openapi-checker.ts';
 import { verifies } from '../requirements.ts';
 import { freePort } from '../store/support/free-port.ts';
 import { newDirectory, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { BROWSER, openBrowser, signIn, visit } from './support/browser.ts';
+import { BROWSER, fillIn, openBrowser, signIn, visit } from './support/browser.ts';
+import { countStreams } from './support/count-streams.ts';
+import { PAGE_CASES } from './support/page-cases.ts';
 import { SHOP, startShop, trade } from './support/shop.ts';
 import type { Shop } from './support/shop.ts';
 
 const BUILT = fileURLToPath(new URL('../../dist/console/', import.meta.url));
-const PAGES = [
-  'requests',
-  'costs',
-  'sessions',
-  'explain?model=team/fast',
-  'keys',
-  'schedules',
-].concat([
-  'services',
-  'configuration?kind=models',
-  'configuration?kind=files',
-  'playground',
-  'audit',
-]);
 const SECRETS = ['sk-first-0123456789abcdef', 'sk-second-0123456789abcdef'];
 
 /** Titles of the navigation, without their keys. */
@@ -36,17 +26,26 @@ async function titlesOf(page: Page): Promise<string[]> {
   return (await pages.allTextContents()).map((text) => text.replace(/g .$/, ''));
 }
 
+const rowOf = (page: Page, id: string) => page.locator(`[id="row-${id}"]`);
+
 /** Status of a call that the signed-in page makes. */
 function statusIn(page: Page, path: string): Promise<number> {
   return page.evaluate(async (at) => (await fetch(`/console/api${at}`)).status, path);
 }
+
+const SOURCES = fileURLToPath(new URL('../../src/console/', import.meta.url));
+/** The two places that speak to the gateway: calls, and streams that tabs share. */
+const SPEAKERS = ['api/call.ts', 'stream/browser-connection.ts'];
+/** Ways to speak that browsers have. */
+const SPEAKS = /\bfetch\(|XMLHttpRequest|EventSource|WebSocket|sendBeacon/;
+const CLIENT_SCOPES = ['inference', 'models', 'account'];
 
 describe.skipIf(BROWSER === undefined)('the console', () => {
   let browser: Browser;
   let shop: Shop;
 
   beforeAll(async () => {
-    [browser, shop] = await Promise.all([openBrowser(), startShop()]);
+    [browser, shop] = await Promise.all([openBrowser(), startShop({ binary: true })]);
     await trade(shop);
   });
   afterAll(async () => {
@@ -54,50 +53,129 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     await shop?.stop();
   });
 
-  async function open(key = shop.ownerKey): Promise<Page> {
+  async function open(key = shop.ownerKey, url = shop.url): Promise<Page> {
     const visitor = await visit(browser);
     onTestFinished(() => visitor.end());
-    await signIn(visitor.page, shop.url, key);
+    await signIn(visitor.page, url, key);
     return visitor.page;
+  }
+
+  /** Operations of both documents: `GET /v1/sessions/{id}`. */
+  async function documented(): Promise<string[]> {
+    const documents = await Promise.all(
+      ['/openapi.json', '/admin/openapi.json'].map((path) => shop.call('GET', path, { key: '' })),
+    );
+    return documents.flatMap(({ body }) =>
+      operationsOf(body).map(({ method, path }) => `${method} ${path}`),
+    );
+  }
+
+  /** A file as it was built, under a policy by which the browser loads nothing from elsewhere. */
+  async function isFromPackage(path: string): Promise<void> {
+    const answer = await fetch(shop.url + path);
+    const policy = answer.headers.get('content-security-policy');
+    expect(policy, path).toMatch(/default-src 'self'.*connect-src 'self'/);
+    expect(policy).not.toMatch(/https?:|\*/);
+    const name = path.includes('.') ? path.slice('/console/'.length) : 'index.html';
+    const built = await readFile(join(BUILT, name));
+    expect(Buffer.from(await answer.arrayBuffer()).equals(built), path).toBe(true);
   }
 
   it(
     verifies(
       'console.served',
-      'is served at /console by the gateway itself, every file from the package, and asks no other host',
+      'console.api-only',
+      'is served at /console by the gateway itself, every file from the package, asks no other host, and makes the calls of its typed client alone, which the OpenAPI documents have',
     ),
     async () => {
+      const counter = await countStreams(shop.url);
+      onTestFinished(() => counter.close());
+      const services = await shop.call('GET', '/v1/endpoints', { key: shop.ownerKey });
+      const body = { input: 'Where is order A-17?' };
+      await shop.call('POST', services.body.data[0].urls.rest, { body });
+      const known = (await documented()).map(withoutNames);
+      expect(CALLS.filter((call) => !known.includes(withoutNames(call)))).toEqual([]);
+
+      const files = await readdir(SOURCES, { recursive: true });
+      const modules = files.filter((name) => /\.tsx?$/.test(name));
+      const texts = await Promise.all(modules.map((name) => readFile(join(SOURCES, name), 'utf8')));
+      const speakers = modules.filter((_name, index) => SPEAKS.test(texts[index] ?? ''));
+      expect(speakers.toSorted()).toEqual(SPEAKERS);
+
       const visitor = await visit(browser);
       onTestFinished(() => visitor.end());
-      const { page, context } = visitor;
       const hosts = new Set<string>();
-      const files: string[] = [];
-      context.on('request', (sent) => {
+      const served = new Set<string>();
+      visitor.context.on('request', (sent) => {
         const { origin, pathname } = new URL(sent.url());
         hosts.add(origin);
-        if (!pathname.startsWith('/console/api/')) files.push(sent.url());
+        if (!pathname.startsWith('/console/api/')) served.add(pathname);
       });
-      await signIn(page, shop.url, shop.ownerKey);
-      for (const path of PAGES) {
-        await page.goto(`${shop.url}/console/${path}`);
+      await signIn(visitor.page, counter.url, shop.ownerKey);
+      await useAll(visitor.page, counter.url);
+      expect([...hosts]).toEqual([counter.url]);
+      expect(served.size).toBeGreaterThan(20);
+      for (const path of served) await isFromPackage(path);
+
+      const made = { name: 'reader', scopes: CLIENT_SCOPES };
+      const reader = await shop.admin('POST', '/admin/v1/keys', made);
+      const page = await open(reader.body.value, counter.url);
+      for (const path of ['requests?group=conversation', 'costs', 'keys', 'playground']) {
+        await page.goto(`${counter.url}/console/${path}`);
         await page.getByRole('heading', { level: 1 }).waitFor();
-        await page.locator('table, .grid, .empty, form, .editor').first().waitFor();
+        await page.locator('main table, .grid, .empty, form').first().waitFor();
       }
-      expect([...hosts]).toEqual([shop.url]);
-      expect(files.length).toBeGreaterThan(20);
-      for (const url of new Set(files)) {
-        const answer = await fetch(url);
-        const policy = answer.headers.get('content-security-policy');
-        // What a page or its worker would load from elsewhere, the browser refuses.
-        expect(policy, url).toMatch(/default-src 'self'.*connect-src 'self'/);
-        expect(policy).not.toMatch(/https?:|\*/);
-        const { pathname } = new URL(url);
-        const name = pathname.includes('.') ? pathname.slice('/console/'.length) : 'index.html';
-        const built = await readFile(join(BUILT, name));
-        expect(Buffer.from(await answer.arrayBuffer()).equals(built), pathname).toBe(true);
-      }
+
+      const calls = [...new Set(counter.asked)].filter((call) => !call.endsWith(' /session'));
+      const patterns = CALLS.map(toPattern);
+      expect(calls.filter((call) => !patterns.some((one) => one.test(call)))).toEqual([]);
+      const used = CALLS.filter((call) => calls.some((one) => toPattern(call).test(one)));
+      expect(used.length).toBeGreaterThan(35);
     },
   );
+
+  /** Goes to every page and does what can be done there. */
+  async function useAll(page: Page, url: string): Promise<void> {
+    for (const { path, title, views = [], act } of PAGE_CASES)
+      for (const view of [path, ...views]) {
+        await page.goto(`${url}/console/${view}`);
+        await page.getByRole('heading', { level: 1, name: title }).waitFor();
+        await page.locator('main table, .grid, .empty, form, .editor').first().waitFor();
+        if (view === path) await act(page);
+      }
+    await page.goto(`${url}/console/keys`);
+    await page.getByRole('link', { name: 'typed' }).click();
+    const detail = page.getByRole('complementary');
+    await detail.getByRole('button', { name: 'Rotate' }).click();
+    await detail.getByText('Value, shown only now').waitFor();
+    await detail.getByRole('button', { name: 'Revoke' }).click();
+    await detail.getByRole('button', { name: 'Revoke typed now' }).click();
+    await detail.getByText('revoked').waitFor();
+    await page.goto(`${url}/console/sessions`);
+    await page.locator('tbody a').first().click();
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.getByRole('log').getByText('done', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.getByPlaceholder('The Session is archived').waitFor();
+    await page.goto(`${url}/console/schedules`);
+    for (const name of ['Run now', 'Pause', 'Unpause'])
+      await page.getByRole('button', { name, exact: true }).click();
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    await page.goto(`${url}/console/services`);
+    await page.getByRole('link', { name: 'Order desk' }).click();
+    await page.getByPlaceholder('Message').fill('Hello');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.waitForURL(/sessions\/sess_/);
+    await page.goto(`${url}/console/playground?model=openai/gpt-5-mini`);
+    for (const name of ['Responses', 'Generate content'])
+      await page.getByRole('button', { name }).click();
+    for (const isStreamed of [false, true]) {
+      await page.getByLabel('Stream').setChecked(isStreamed);
+      await page.getByRole('button', { name: 'Send' }).click();
+      for (const answer of await page.locator('.answer').all())
+        await answer.getByText(isStreamed ? 'data: ' : 'You said').waitFor();
+    }
+  }
 
   it(
     verifies('console.audit', 'shows who changed what, when, from where, old and new, no secret'),
@@ -191,6 +269,48 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     },
   );
 
+  /** An organization with a key, and the calls of that. */
+  async function newOrganization(name: string) {
+    const { body } = await shop.admin('POST', '/admin/v1/organizations', { name });
+    const made = { name: `${name}-key`, organization: body.id, scopes: CLIENT_SCOPES };
+    const key: string = (await shop.admin('POST', '/admin/v1/keys', made)).body.value;
+    const chat = async (): Promise<string> =>
+      (await shop.chat('lab/new', { key })).headers.get('x-request-id') ?? '';
+    return { key, chat };
+  }
+
+  it('ends a sign-in by a later one in the same browser, which sees none of its rows', async () => {
+    const [one, two] = [await newOrganization('one'), await newOrganization('two')];
+    const { context, page: former, ...visitor } = await visit(browser);
+    onTestFinished(() => visitor.end());
+    const [ofOne, ofTwo] = [await one.chat(), await two.chat()];
+    // It asks for a key before the other one is signed in.
+    const later = await context.newPage();
+    await later.goto(`${shop.url}/console`);
+    await later.getByLabel('API key').waitFor();
+    await signIn(former, shop.url, one.key);
+    await rowOf(former, ofOne).waitFor();
+
+    await fillIn(later, two.key);
+    await rowOf(later, ofTwo).waitFor();
+    await former.getByLabel('API key').waitFor();
+    const rest = [await one.chat(), await two.chat()];
+    await rowOf(later, rest[1] ?? '').waitFor();
+    const shown = await later
+      .locator('[role=row][id^=row-]')
+      .evaluateAll((rows) => rows.map(({ id }) => id));
+    expect(shown).toEqual([`row-${rest[1]}`, `row-${ofTwo}`]);
+  });
+
+  it('shows more keys than the gateway lists at a time', async () => {
+    const names = Array.from({ length: 101 }, (_, index) => `many-${index}`);
+    await Promise.all(names.map((name) => shop.admin('POST', '/admin/v1/keys', { name })));
+    const page = await open();
+    await page.goto(`${shop.url}/console/keys`);
+    for (const name of ['owner', 'many-0', 'many-100'])
+      await page.getByRole('link', { name, exact: true }).waitFor();
+  });
+
   it(
     verifies(
       'console.reconnect',
@@ -199,7 +319,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     async () => {
       const [port, directory] = [await freePort(), await newDirectory()];
       const config = { ...SHOP, server: { ...SHOP.server, listen: { port } } };
-      const killed = await startShop({ config, directory });
+      const killed = await startShop({ binary: true, config, directory });
       let running: TestGateway = killed;
       onTestFinished(async () => {
         await running.stop();
@@ -243,3 +363,9 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     },
   );
 });
+
+const withoutNames = (call: string): string => call.replace(/\{\w+\}/g, '{}');
+
+function toPattern(call: string): RegExp {
+  return new RegExp(`^${call.replace(/\{\w+\}/g, '[^ ]+')}$`);
+}

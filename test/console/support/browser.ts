@@ -74,19 +74,36 @@ interface AxeFinding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
+/** Rules whose findings depend on colors, and on nothing else that a page changes by itself. */
+export const COLOR_RULES: readonly string[] = ['color-contrast', 'link-in-text-block'];
+
+/** Which rules axe looks at; default: all. */
+interface RuleChoice {
+  readonly only?: readonly string[];
+  readonly without?: readonly string[];
+}
+
 /** What axe finds that is serious or worse, with the first place of each. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+export async function seriousFindings(
+  page: Page,
+  { only, without = [] }: RuleChoice = {},
+): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) {
     // Scripts of the driver are not the page's: its policy stays as it is.
     const { readFileSync } = await import('node:fs');
     await page.evaluate(readFileSync(AXE, 'utf8'));
   }
-  const found = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: AxeFinding[] }> };
-    };
-    return (await axe.run()).violations;
-  });
+  const rules = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
+  const found = await page.evaluate(
+    async (options) => {
+      const { axe } = globalThis as unknown as {
+        axe: { run(options: object): Promise<{ violations: AxeFinding[] }> };
+      };
+      return (await axe.run(options)).violations;
+    },
+    // Passes are not read.
+    { resultTypes: ['violations'], rules, ...(only && { runOnly: only }) },
+  );
   return found
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary ?? ''}`);

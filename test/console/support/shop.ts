@@ -93,12 +93,12 @@ export interface Shop extends TestGateway {
   readonly ownerKey: string;
 }
 
-/** Starts the binary with it. */
+/** Starts one with it, or with another configuration. */
 export async function startShop(
   options: StartGatewayOptions & { config?: object } = {},
 ): Promise<Shop> {
   const { config = SHOP, ...rest } = options;
-  const gateway = await startGateway(config, { binary: true, ...rest });
+  const gateway = await startGateway(config, rest);
   const made = await gateway.admin('POST', '/admin/v1/keys', { name: 'owner', scopes: SCOPES });
   return { ...gateway, ownerKey: made.body.value ?? '' };
 }
