@@ -14,14 +14,14 @@ import { hasNoBody, refusalOf } from './response-head.ts';
 /** Bytes are passed as they are: nothing may come between two of them. */
 const NO_KEEP_ALIVE = Buffer.alloc(0);
 
-/** The reason of a call that nobody waits for. */
+/** The reason of a call that is no longer awaited. */
 export const CLIENT_GONE = 'client_gone';
 
-/** Failure of a call, before or behind the head of the answer. */
+/** Failure of a call, before or after the head of the answer. */
 export interface ApiFailure {
   /** Name in the record: `status_503`, `connect`, `timeout_idle`, `client_gone` … */
   readonly reason: string;
-  /** Error for the client, where it still can be told. */
+  /** Error for the client, where it still can be sent. */
   readonly error: GatewayError;
   /** Status of the API; null where none arrived. */
   readonly status: number | null;
@@ -40,9 +40,9 @@ export interface ApiAnswer {
   readonly status: number;
   readonly headers: UpstreamHeaders;
   readonly body: PipeableBody;
-  /** Resolves once, when no more of it will come. */
+  /** Resolves once, at its end. */
   readonly ended: Promise<ApiEnd>;
-  /** Gives it up without telling the client. */
+  /** Gives it up without an error to the client. */
   abort(): void;
 }
 
@@ -59,7 +59,7 @@ export interface ApiExchangeOptions {
   onHead(status: number, headers: UpstreamHeaders): void;
   /** Sees what passes by. */
   onData(chunk: Buffer): void;
-  /** The answer broke off behind its head: the client must not take a part for the whole. */
+  /** The answer broke off after its head: the client must not take a part for the whole. */
   onBroken(failure: ApiFailure): void;
   resolve(result: ApiAnswer | ApiFailure): void;
 }
@@ -171,7 +171,7 @@ export class ApiExchange extends UpstreamStream {
     this.#end?.({ failure, finish: () => undefined });
   }
 
-  /** Forbids clients to repeat unasked what may have taken effect. */
+  /** Forbids clients to repeat a call that may have taken effect. */
   #retry(): { retry?: false } {
     return this.#options.isSafe ? {} : { retry: false };
   }

@@ -130,7 +130,7 @@ function headFirst(body: PipeableBody, response: ServerResponse): PipeableBody {
   };
 }
 
-/** The name of the API, and what follows it as it was sent. Throws `not_found`. */
+/** The name of the API, and the rest of the path as it was sent. Throws `not_found`. */
 function read({ path, search }: HttpExchange): { vendor: string; address: TargetAddress } {
   const match = /^\/v1\/api\/([^/]+)(\/.*)?$/s.exec(path);
   if (!match) throw new GatewayError('not_found', { message: 'no such path' });

@@ -21,7 +21,7 @@ export interface ReceiveOptions extends BodyBounds {
 export interface ReceivedBody {
   /** Undefined for none, or an empty one. */
   readonly body: SpooledBody | undefined;
-  /** Drops what was not read, and gives memory and disk back. Idempotent. */
+  /** Drops unread bytes, and releases memory and disk. Idempotent. */
   dispose(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export async function receiveBody(
   return { body: spool.length > 0 ? spool : undefined, dispose: () => spool.dispose() };
 }
 
-/** Can be read once: what was sent on is nowhere any more. */
+/** Can be read once: sent bytes are gone. */
 function passOn({ request, intake }: BodySource, length: number): ReceivedBody {
   let isDisposed = false;
   return {

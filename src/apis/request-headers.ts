@@ -88,7 +88,7 @@ export function toApiHeaders(
   return sent;
 }
 
-/** The name that servers read which know letters and digits alone, as CGI does: `x_api_key` is `x-api-key`. */
+/** The name for servers that only know letters and digits, as CGI does: `x_api_key` is `x-api-key`. */
 function readAs(name: string): string {
   return name.replace(/[^a-z\d]/g, '-');
 }

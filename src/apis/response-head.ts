@@ -5,7 +5,7 @@ import { clientHeaders } from '../upstream/response-headers.ts';
 import type { UpstreamHeaders } from '../upstream/transport.ts';
 
 /**
- * Headers that clients need to read the body, in pieces or out of a cache, beside those that all
+ * Headers that clients need to read the body, in pieces or out of a cache, in addition to those that all
  * answers carry.
  */
 const PASSED = [
@@ -19,7 +19,7 @@ const PASSED = [
 
 const WRITABLE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-/** Statuses about the operator's account at the API: told as they are, they would look like ours. */
+/** Statuses about the operator's account at the API: unchanged, they would look like ours. */
 const DENIALS: ReadonlySet<number> = new Set([401, 402, 403, 407]);
 
 /** Statuses whose answers have no body (RFC 9110). */
@@ -28,8 +28,8 @@ export function hasNoBody(status: number): boolean {
 }
 
 /**
- * The part of an answer's head that reaches the client (requirement
- * routing.upstream-headers.allow-list), with what the operator lets through beside it.
+ * The part of an answer's head that reaches the client (requirement routing.upstream-headers.allow-list), with
+ * the further headers that the operator lets through.
  */
 export function toClientHead(status: number, headers: UpstreamHeaders, api: Api): ResponseHeaders {
   const head: ResponseHeaders = clientHeaders(headers);

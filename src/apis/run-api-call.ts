@@ -38,7 +38,7 @@ export interface ApiDeps {
     | 'allowsUnpriced'
     | 'refusals'
   >;
-  /** HTTP to an API; `holder` is whoever its connections are shared out to. */
+  /** HTTP to an API; `holder` gets a share of its connections. */
   transportToApi(api: Api, holder: string): Transport;
   catalog(): Catalog;
 }
@@ -59,7 +59,7 @@ export interface ApiCallRequest extends PlannedApiCall {
   /** Surface as records name it. */
   readonly surface: string;
   readonly principal: Principal;
-  /** Circumstances that the headers do not tell. Default: none. */
+  /** Circumstances that the headers do not show. Default: none. */
   readonly origin?: RequestOrigin | undefined;
   /** The client's own, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -68,7 +68,7 @@ export interface ApiCallRequest extends PlannedApiCall {
   readonly client: ClientConnection;
   /** False: the answer's body is decoded. */
   readonly raw: boolean;
-  /** The answer broke off behind its head. */
+  /** The answer broke off after its head. */
   onBroken(failure: ApiFailure): void;
 }
 
@@ -77,7 +77,7 @@ export interface ApiCallResult {
   readonly headers: ResponseHeaders;
   /** Undefined where the status allows none. */
   readonly body: PipeableBody | undefined;
-  /** Resolves when the answer is over, how it ended and what it cost. */
+  /** Resolves when the answer is over, with its end and its cost. */
   readonly settled: Promise<ApiConsumption & { failure: ApiFailure | undefined }>;
 }
 

@@ -20,11 +20,11 @@ const MAX_ENDPOINT = 200;
 /** Consumption of a call. */
 export interface ApiConsumption {
   readonly usage: Usage;
-  /** True when a price depends on what the answer did not tell. */
+  /** True when a price depends on a value that the answer did not give. */
   readonly estimated: boolean;
   /** Nano-dollars. */
   readonly cost: number;
-  /** True: what it cost is unknown. */
+  /** True: its cost is unknown. */
   readonly unpriced: boolean;
 }
 

@@ -20,7 +20,7 @@ export function toUriText(text: string, encoding: 'latin1' | 'utf8'): string {
 }
 
 export interface TargetAddress {
-  /** Empty, or what follows the name of the API, with its `/`; see {@link toUriText}. */
+  /** Empty, or the path after the name of the API, with its `/`; see {@link toUriText}. */
   readonly path: string;
   /** Empty, or the query with its `?`. */
   readonly search: string;
@@ -35,7 +35,7 @@ export interface TargetAddress {
  *   could be read as leading elsewhere
  */
 export function toTarget(api: Api, { path, search }: TargetAddress): URL {
-  // An empty first segment could be read as `//host` behind an empty base path.
+  // An empty first segment could be read as `//host` after an empty base path.
   if (path.startsWith('//') || mayLeave(path)) throw unsafePath();
   if (!api.paths.some((pattern) => matchesPath(pattern, path))) {
     const message = `the API ${api.name} does not offer this path`;
