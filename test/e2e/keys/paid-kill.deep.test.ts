@@ -12,9 +12,8 @@ import type { TestGateway } from '../../support/gateway.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const PRICE = 0.01;
-const LIMIT = 1;
+const LIMIT = 0.3;
 const MODES = ['auto', 'before_call', 'during_call'];
-const ROUNDS = 2;
 const AT_ONCE = 4;
 /** A stream that nobody sees the end of, and enough of it for its cost so far to have been stored. */
 const PIECE_MS = 250;
@@ -136,12 +135,12 @@ describe('kill -9 the moment an answer is there', () => {
         startGateway(configOf(provider.url, mode), { binary: true, directory });
       const whole: string[] = [];
       let key: { id: string; value: string } | undefined;
-      for (let round = 0; round < ROUNDS * MODES.length; round++) {
-        const gateway = await open(MODES[round % MODES.length]!);
+      for (const mode of MODES) {
+        const gateway = await open(mode);
         key ??= await createKey(gateway, 'paid', { spending_limit: { lifetime: LIMIT } });
         whole.push(...(await callAndKill(gateway, key.value)));
       }
-      expect(whole.length).toBeGreaterThanOrEqual(ROUNDS * MODES.length);
+      expect(whole.length).toBeGreaterThanOrEqual(MODES.length);
 
       const last = await open('auto');
       onTestFinished(async () => void (await last.stop()));
