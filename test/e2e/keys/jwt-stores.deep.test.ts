@@ -39,7 +39,8 @@ describe.each(places.drivers.filter((one) => one !== 'fs'))('tokens on %s', (dri
         },
       };
       const start = async (): Promise<TestGateway> => {
-        const gateway = await startGateway(config, { binary: true, directory });
+        // One process opens a file of lmdb once.
+        const gateway = await startGateway(config, { binary: driver === 'lmdb', directory });
         onTestFinished(async () => void (await gateway.stop()));
         return gateway;
       };
