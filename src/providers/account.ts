@@ -47,7 +47,7 @@ export interface ProviderAccount {
   readonly tls?: TlsSettings | undefined;
   /** Most connections at once from this process; undefined for the usual number. */
   readonly connections?: number | undefined;
-  /** Filled by `resolveAccount`; without it an endpoint is prepared anew for every request. */
+  /** Filled by `resolveAccount`; without it an endpoint is prepared again for every request. */
   readonly endpoints?: ReadonlyMap<Protocol, PreparedEndpoint>;
   /** Script of `type: mock`; undefined elsewhere. */
   readonly mock: unknown;

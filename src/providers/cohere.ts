@@ -11,7 +11,7 @@ export const cohere: ProviderDefinition = defineProvider({
     chat: { path: '/chat/completions' },
     embeddings: { path: '/embeddings' },
   },
-  // No other name of the limit is known there, and what is unknown is ignored.
+  // No other name of the limit is known there, and unknown fields are ignored.
   quirks: { chat: { rename: { max_completion_tokens: 'max_tokens' } } },
   envKeys: ['COHERE_API_KEY', 'CO_API_KEY'],
 });

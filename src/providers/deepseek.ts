@@ -12,7 +12,7 @@ export const deepseek: ProviderDefinition = defineProvider({
     chat: { path: '/chat/completions' },
     messages: { path: '/anthropic/v1/messages', auth: { type: 'header', name: 'x-api-key' } },
   },
-  // No other name of the limit is known there, and what is unknown is ignored.
+  // No other name of the limit is known there, and unknown fields are ignored.
   quirks: { chat: { rename: { max_completion_tokens: 'max_tokens' } } },
   envKeys: ['DEEPSEEK_API_KEY'],
   models: OPENAI_LISTING,

@@ -13,7 +13,7 @@ export type ProviderAuth =
 export interface ProtocolEndpoint {
   /**
    * Path below the base URL. `{model}` is the upstream model name, percent-encoded; `{method}` the
-   * generate-content method. For `images` it is the path of generations, edits are beside it.
+   * generate-content method. For `images` it is the path of generations, edits are next to it.
    */
   path: string;
   /** Form of the credential where this endpoint takes another than the rest of the provider. */
@@ -80,19 +80,19 @@ export interface ProviderDefinition {
 }
 
 /**
- * Declares a type of provider; gives back what it gets.
+ * Declares a type of provider; returns its argument.
  *
  * @example
  * ```ts
  * import { defineProvider } from 'agent-gateway';
  *
  * export const acme = defineProvider({
- *   id: 'acme',
- *   displayName: 'Acme',
- *   baseUrl: 'https://api.acme.example/v1',
- *   auth: { type: 'bearer' },
- *   protocols: { chat: { path: '/chat/completions' } },
- *   envKeys: ['ACME_API_KEY'],
+ * id: 'acme',
+ * displayName: 'Acme',
+ * baseUrl: 'https://api.acme.example/v1',
+ * auth: { type: 'bearer' },
+ * protocols: { chat: { path: '/chat/completions' } },
+ * envKeys: ['ACME_API_KEY'],
  * });
  * ```
  */

@@ -16,7 +16,7 @@ export const ollama: ProviderDefinition = defineProvider({
     messages: { path: '/messages' },
     embeddings: { path: '/embeddings' },
   },
-  // No other name of the limit is known there, and what is unknown is ignored.
+  // No other name of the limit is known there, and unknown fields are ignored.
   quirks: { chat: { rename: { max_completion_tokens: 'max_tokens' } } },
   envKeys: ['OLLAMA_API_KEY'],
   models: OPENAI_LISTING,

@@ -3,8 +3,8 @@ import type { ProviderDefinition } from './define-provider.ts';
 import { OPENAI_LISTING } from './listing/model-listing.ts';
 
 /**
- * Any other server. `base_url` includes the version (`https://host/v1`); what it speaks besides chat
- * and embeddings, and where, is said in `protocols`, how it wants its key in `auth`.
+ * Any other server. `base_url` includes the version (`https://host/v1`); further protocols besides chat and
+ * embeddings, and their paths, are given in `protocols`, how it wants its key in `auth`.
  */
 export const custom: ProviderDefinition = defineProvider({
   id: 'custom',

@@ -7,7 +7,7 @@ import type { TlsSettings } from '../upstream/transport.ts';
 /** Settings of TLS as a provider resource has them. */
 export interface DeclaredTls {
   ca?: string | null | undefined;
-  /** Certificate, its chain behind it, that is shown to the provider. */
+  /** Certificate, followed by its chain, that is shown to the provider. */
   cert?: string | null | undefined;
   /** Its private key; {@link UNREAD_KEY} for one that is only named. */
   key?: string | null | undefined;
@@ -74,7 +74,7 @@ export function checkClientCertificate({ cert, key }: DeclaredTls, now: string):
   }
 }
 
-/** Leaves out what OpenSSL says of a key: it could quote the key. */
+/** Leaves out OpenSSL's text about a key: it could quote the key. */
 function readPrivateKey(pem: string): KeyObject {
   if (/^-{5}BEGIN ENCRYPTED PRIVATE KEY|^Proc-Type:.*ENCRYPTED/m.test(pem)) {
     const hint = 'decrypt it: openssl pkey -in client.key -out plain.key';

@@ -50,7 +50,7 @@ export interface ProviderSettings {
   mock?: unknown;
 }
 
-/** The transport's own, and what would let a request be read in two ways. */
+/** The transport's own, and those that would let a request be read in two ways. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',

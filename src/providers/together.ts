@@ -14,7 +14,7 @@ export const together: ProviderDefinition = defineProvider({
     images: { path: '/images/generations' },
   },
   fetchesMedia: true,
-  // No other name of the limit is known there, and what is unknown is ignored.
+  // No other name of the limit is known there, and unknown fields are ignored.
   quirks: { chat: { rename: { max_completion_tokens: 'max_tokens' } } },
   envKeys: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
   models: OPENAI_LISTING,

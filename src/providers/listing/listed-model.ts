@@ -2,6 +2,6 @@
 export interface ListedModel {
   /** The provider's own name. */
   readonly name: string;
-  /** Seconds since epoch; absent where the list does not tell. */
+  /** Seconds since epoch; absent where the list has none. */
   readonly created?: number | undefined;
 }

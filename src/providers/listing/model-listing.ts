@@ -10,7 +10,7 @@ export interface ModelListing {
   readonly entries?: string;
   /** Member of an entry that holds its name. Default `id`. */
   readonly name?: string;
-  /** Text that stands before every name and is no part of it. Default none. */
+  /** Text before every name that is no part of it. Default none. */
   readonly prefix?: string;
   /** Protocol whose own headers the request carries. Default none. */
   readonly headersOf?: Protocol;

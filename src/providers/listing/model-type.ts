@@ -1,6 +1,6 @@
 export type GuessedType = 'llm' | 'embedding' | 'image' | 'video' | 'audio';
 
-/** Words in names by which vendors tell what a model makes; all others are language models. */
+/** Words in names by which vendors mark the output of a model; all others are language models. */
 const TYPES: readonly (readonly [GuessedType, RegExp])[] = [
   ['embedding', /embed|(^|[-_/:.])(bge|e5|gte|minilm)([-_/:.]|$)/i],
   [
@@ -11,7 +11,7 @@ const TYPES: readonly (readonly [GuessedType, RegExp])[] = [
   ['audio', /whisper|transcribe|(^|[-_/:.])tts([-_/:.\d]|$)/i],
 ];
 
-/** Type of a model that nobody declared, by the provider's name of it. */
+/** Type of an undeclared model, by the provider's name of it. */
 export function guessType(name: string): GuessedType {
   return TYPES.find(([, words]) => words.test(name))?.[0] ?? 'llm';
 }

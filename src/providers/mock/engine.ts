@@ -29,13 +29,13 @@ export interface MockEngineOptions {
 /**
  * The mock without any I/O: a call goes in, a script for a player comes out.
  *
- * An answer is a function of the request and the cassette: the same request gives the same bytes, ids
- * and `created` included. Only what can be looked up later (interactions, videos) gets an id and a
- * time of its own.
+ * An answer is a function of the request and the cassette: the same request gives the same bytes, ids and
+ * `created` included. Only objects that can be looked up later (interactions, videos) get an id and a time of
+ * their own.
  */
 export interface MockEngine {
   handle(request: MockHttpRequest): MockScript;
-  /** Replaces the cassette and starts its counters anew; throws `unprocessable`, changing nothing. */
+  /** Replaces the cassette and resets its counters; throws `unprocessable`, changing nothing. */
   load(cassette: unknown): void;
   /** The newest calls, oldest first (at most 1,000). */
   calls(): readonly MockCall[];

@@ -37,7 +37,7 @@ function matchesCall({ times, attempt }: CassetteMatch, call: number): boolean {
   return (times === undefined || call <= times) && (attempt === undefined || call === attempt);
 }
 
-/** `*` stands for any characters; walks the literal parts, so a hostile pattern stays linear. */
+/** `*` matches any characters; walks the literal parts, so a hostile pattern stays linear. */
 function matchesPattern(pattern: string, name: string): boolean {
   const parts = pattern.split('*');
   const [first = '', ...rest] = parts;

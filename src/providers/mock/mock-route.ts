@@ -13,7 +13,7 @@ export interface MockRoute {
   model?: string;
   /** Id of background work. */
   id?: string;
-  /** True for a stream, where the path tells it. */
+  /** True for a stream, where the path shows it. */
   stream?: boolean;
   /** True for `?alt=sse`. */
   sse: boolean;

@@ -7,7 +7,7 @@ import { createMockEngine } from './engine.ts';
 import type { MockEngine } from './engine.ts';
 import { createMockListener } from './listener.ts';
 
-/** Address of the mock, and what it answers. */
+/** Address of the mock, and its answers. */
 export interface MockServerOptions {
   /** Default 127.0.0.1: the mock checks no key. */
   host?: string;

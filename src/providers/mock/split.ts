@@ -18,7 +18,7 @@ export function splitWords(text: string, max: number): string[] {
   return words.length <= max ? words : splitInto(text, max);
 }
 
-/** Pieces of `size` bytes (the last may be shorter), at most `max`: the last takes what is left. */
+/** Pieces of `size` bytes (the last may be shorter), at most `max`: the last takes the rest. */
 export function splitBytes(bytes: Buffer, size: number, max: number): Buffer[] {
   const pieces: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += size) {

@@ -12,7 +12,7 @@ import type { Rendering } from './renderers/renderer.ts';
 export interface Tasks {
   /** Keeps a task for later lookups; the oldest give way beyond 1,000. */
   add(rendering: Rendering): void;
-  /** The task as it stands now, one poll nearer to its end; undefined when unknown. */
+  /** The task as it is now, one poll nearer to its end; undefined when unknown. */
   poll(id: string): JsonObject | undefined;
   /** True when a task is complete; undefined when unknown. */
   isDone(id: string): boolean | undefined;

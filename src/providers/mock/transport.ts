@@ -12,9 +12,9 @@ import type { MockHttpRequest } from './mock-request.ts';
 import { Playback } from './tape/playback.ts';
 
 /**
- * Plays the engine's scripts in process, with the call order of HTTP: the sink is never called from
- * within `send`, `abort` or `resume`; a cut is an `onError` of kind `reset`. A content coding of the
- * cassette shows no effect here, since a transport delivers decoded bodies. `close` aborts what is open.
+ * Plays the engine's scripts in process, with the call order of HTTP: the sink is never called from within
+ * `send`, `abort` or `resume`; a cut is an `onError` of kind `reset`. A content coding of the cassette shows no
+ * effect here, since a transport delivers decoded bodies. `close` aborts open calls.
  */
 export function createMockTransport(engine: MockEngine, clock: Clock): Transport {
   const open = new Set<UpstreamCall>();

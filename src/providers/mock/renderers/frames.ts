@@ -34,7 +34,7 @@ export function toStreamPieces(
   return { pieces: pieces.map((text) => Buffer.from(text)), cut: cutAfter !== undefined };
 }
 
-/** Index behind the nth content frame: the first one for 0, the last one when there are fewer. */
+/** Index after the nth content frame: the first one for 0, the last one when there are fewer. */
 function endOfContent(frames: readonly Frame[], count: number): number {
   let seen = 0;
   let end = frames.findIndex(({ kind }) => kind === 'content');

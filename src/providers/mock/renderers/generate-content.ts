@@ -70,7 +70,7 @@ function toResponse(
   };
 }
 
-/** Thoughts stand beside the candidates' tokens here, not within them. */
+/** Thoughts are counted in addition to the candidates' tokens here, not within them. */
 function toUsageMetadata(usage: ReplyUsage): JsonObject {
   const input = usage.input + usage.cacheRead + usage.cacheWrite;
   return {

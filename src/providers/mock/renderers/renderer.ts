@@ -32,7 +32,7 @@ export interface Renderer {
   /** Absent: the protocol has no streams. */
   stream?: {
     frames(rendering: Rendering): Frame[];
-    /** The event that tells a failure in a stream after `position` events. */
+    /** The event of a failure in a stream after `position` events. */
     error(error: MockError, position: number): Frame;
   };
 }

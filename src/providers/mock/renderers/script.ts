@@ -62,7 +62,7 @@ function toContent(renderer: Renderer, rendering: Rendering): Content {
   return toJsonContent(JSON.stringify(body), status, scripted);
 }
 
-/** An error without a status is a 500, unless a stream or a background task tells it later. */
+/** An error without a status is a 500, unless a stream or a background task reports it later. */
 function toStatus({ scripted, request }: Rendering, renderer: Renderer): number {
   const { status, error, error_after: errorAfter } = scripted;
   const inStream = errorAfter !== undefined && request.stream && renderer.stream !== undefined;

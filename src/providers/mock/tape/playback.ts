@@ -4,7 +4,7 @@ import type { UpstreamCall, UpstreamSink } from '../../../upstream/transport.ts'
 import type { MockCall } from './journal.ts';
 import type { MockScript } from './mock-script.ts';
 
-/** Steps that one turn of the event loop delivers before others get theirs. */
+/** Steps that one tick delivers before other work runs. */
 const BATCH = 16;
 /** The step before the first: the response head. */
 const HEAD = -1;
@@ -48,7 +48,7 @@ export class Playback implements UpstreamCall {
     this.#schedule();
   }
 
-  /** Has the next step played after its wait, else in the next turn of the event loop. */
+  /** Has the next step played after its wait, else in the next tick. */
   #schedule(): void {
     if (this.#closed || this.#turn || this.#timer) return;
     const delayMs = this.#due ? 0 : this.#waitBeforeNext();
