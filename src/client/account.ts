@@ -44,7 +44,7 @@ export interface ExecutionsQuery {
 /** Calls that a key of the scope `account` may make for its own organization. */
 export interface AccountClient {
   balance(signal?: AbortSignal): Promise<BalanceView>;
-  /** Budgets of the organization with what is left of them. */
+  /** Budgets of the organization with their rest. */
   budgets(signal?: AbortSignal): Promise<BudgetSpendingView[]>;
   usage(query: Omit<UsageQuery, 'organization'>, signal?: AbortSignal): Promise<UsageReport>;
   /** Newest first, all pages followed. */
@@ -52,7 +52,7 @@ export interface AccountClient {
     query?: ExecutionsQuery,
     signal?: AbortSignal,
   ): AsyncGenerator<ExecutionView, void, undefined>;
-  /** Rows as calls begin and end; ends with the connection, and goes on behind `after`. */
+  /** Rows as calls begin and end; ends with the connection, and continues after `after`. */
   followExecutions(
     query?: ExecutionsQuery,
     options?: FollowOptions,

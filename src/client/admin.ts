@@ -3,7 +3,7 @@ import type { Http, HttpCall } from './http/http.ts';
 import { hasStrings, isPageOf } from './http/guards.ts';
 import { eachItem } from './http/pages.ts';
 
-/** A resource as the server shows it; the fields of a kind stand beside these. */
+/** A resource as the server shows it; the fields of a kind come in addition to these. */
 export interface ResourceView {
   id: string;
   type: string;
@@ -28,7 +28,7 @@ export interface AdminClient {
     signal?: AbortSignal,
     idempotencyKey?: string,
   ): Promise<ResourceView>;
-  /** Changes the members of `body` alone. With `expected_version` in it a stale write throws `conflict`. */
+  /** Changes only the members of `body`. With `expected_version` in it a stale write throws `conflict`. */
   update(id: string, body: Record<string, unknown>, signal?: AbortSignal): Promise<ResourceView>;
   delete(id: string, signal?: AbortSignal): Promise<void>;
   /** `POST …/{id}/{name}`, for example `revoke` of a key. */

@@ -14,7 +14,7 @@ export interface AssetView {
 
 export interface AssetDetails extends AssetView {
   external_id: string;
-  /** The word of whoever keeps the media. */
+  /** The state at the keeper of the media. */
   status: string;
   /** Empty while there is none. */
   download_url: string;
@@ -30,7 +30,7 @@ export interface AssetInput {
 export interface AssetsClient {
   /** Never repeated. */
   create(input: AssetInput, signal?: AbortSignal): Promise<AssetView>;
-  /** @param named the reference, or what stands behind `asset://` */
+  /** @param named the reference, or its part after `asset://` */
   get(named: string, signal?: AbortSignal): Promise<AssetDetails>;
 }
 

@@ -45,7 +45,7 @@ export interface ChatClient {
   /** One call of `POST /v1/chat/completions`, never repeated. */
   create(request: ChatRequest): Promise<ChatAnswer>;
   /**
-   * The same as a stream. Iterating throws the error that the server tells inside the stream, and
+   * The same as a stream. Iterating throws the error that the server sends inside the stream, and
    * `connection_lost` when it ends without `[DONE]`.
    */
   stream(request: ChatRequest): Promise<ChatStream>;

@@ -3,7 +3,7 @@ import type { Http } from './http/http.ts';
 
 /** Link that signs one browser in to the console with the key of the client. */
 export interface ConsoleLink {
-  /** Whole address; whoever opens it first is signed in. */
+  /** Whole address; the first to open it is signed in. */
   href: string;
   /** RFC 3339. */
   expires_at: string;

@@ -24,7 +24,7 @@ export interface DeploymentRunView {
 export type RunStatus = 'pending' | 'succeeded' | 'failed';
 
 export interface RunWatchOptions extends WatchOptions {
-  /** Filters of the list of runs beside times and status. */
+  /** Filters of the list of runs in addition to times and status. */
   readonly filters: ListFilters;
 }
 

@@ -56,7 +56,7 @@ export interface CatalogItem {
   [field: string]: unknown;
 }
 
-/** A model with what tables show of it; members beside those of {@link CatalogItem} may be absent. */
+/** A model with the members that tables show; those that {@link CatalogItem} lacks may be absent. */
 export interface ModelRow {
   id: string;
   object: string;
@@ -73,7 +73,7 @@ export interface ModelRow {
   [field: string]: unknown;
 }
 
-/** Provider, upstream model and prices are shown to keys with the scope admin alone. */
+/** Provider, upstream model and prices are shown only to keys with the scope admin. */
 export interface ModelRowRoute {
   protocols: string[];
   provider?: string;
@@ -118,7 +118,7 @@ export interface Plan {
 }
 
 export interface ModelsClient {
-  /** `type` '' lists every type; undefined the language models alone. */
+  /** `type` '' lists every type; undefined only the language models. */
   list(
     query?: { type?: string; vendor?: string; q?: string },
     signal?: AbortSignal,

@@ -19,7 +19,7 @@ export interface GivenFile {
 }
 
 export interface PlannedFiles {
-  /** Findings by place, as `gateway validate -o json` gives them. */
+  /** Findings by position, as `gateway validate -o json` gives them. */
   diagnostics: readonly Record<string, unknown>[];
   /** The plan of `gateway plan -o json`; null where a finding is an error. */
   plan: Record<string, unknown> | null;

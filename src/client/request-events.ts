@@ -11,12 +11,12 @@ export interface RequestsEvent<Row> {
    */
   readonly type: 'rows' | 'reset' | 'place';
   readonly rows: readonly Row[];
-  /** Place from which another stream goes on without a gap; undefined before the first. */
+  /** Cursor from which another stream continues without a gap; undefined before the first. */
   readonly after: string | undefined;
 }
 
 export interface FollowOptions {
-  /** Place of the last event that came; without one the newest rows come first. */
+  /** Cursor of the last event that came; without one the newest rows come first. */
   readonly after?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }

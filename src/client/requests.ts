@@ -37,7 +37,7 @@ export interface RequestsClient {
   /** Newest first, all pages followed. */
   list(query?: RequestsQuery, signal?: AbortSignal): AsyncGenerator<RequestRecord, void, undefined>;
   get(id: string, signal?: AbortSignal): Promise<RequestRecord>;
-  /** Rows as requests begin and end; ends with the connection, and goes on behind `after`. */
+  /** Rows as requests begin and end; ends with the connection, and continues after `after`. */
   follow(
     query?: RequestsQuery,
     options?: FollowOptions,

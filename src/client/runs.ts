@@ -27,7 +27,7 @@ export interface RunInput {
 
 export interface RunsClient {
   /**
-   * The run as it stands when it is over or the server no longer waits. Never repeated.
+   * The run as it is when it is over or the server no longer waits. Never repeated.
    *
    * @param options `waitMs`: how long the server may wait
    */

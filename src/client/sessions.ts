@@ -22,9 +22,9 @@ export interface SessionView {
 }
 
 export interface TailOptions {
-  /** Ends when the Session rests, at once when it does already. Default: goes on. */
+  /** Ends when the Session rests, at once when it does already. Default: continues. */
   untilRest?: boolean;
-  /** False: the history and no more. Default: true. */
+  /** False: only the history. Default: true. */
   follow?: boolean;
   /** Number of events at the end of the history to begin with; 0 for none. Default: all. */
   last?: number | undefined;

@@ -10,7 +10,7 @@ import type { TailEnd } from './http/rest-watch.ts';
 export interface TailSource extends Patience {
   /** All events that there are, oldest first unless `order` says `desc`. */
   history(order: 'asc' | 'desc'): AsyncIterable<SessionEvent>;
-  /** The stream of what follows this event; without one, of what happens from now on. */
+  /** The stream of events after this one; without one, of new events. */
   open(after: string | undefined): Promise<ReadableStream<Uint8Array>>;
 }
 
@@ -18,7 +18,7 @@ export interface TailRequest {
   readonly id: string;
   /** Ends when the Session waits for its client, too. */
   readonly untilRest: boolean;
-  /** False: the history and no more. */
+  /** False: only the history. */
   readonly follow: boolean;
   /** Number of events at the end of the history to begin with. */
   readonly last: number | undefined;
@@ -31,8 +31,8 @@ const isEvent = (value: unknown): value is SessionEvent =>
   hasStrings<{ id: string; type: string }>('id', 'type')(value);
 
 /**
- * The history of a Session, then what happens, each event once and in order. A stream that ends
- * without the Session is opened again behind the last event that came.
+ * The history of a Session, then new events, each event once and in order. A stream that ends without the
+ * Session is opened again after the last event that came.
  *
  * @throws ClientError `connection_lost` when that comes to nothing again and again
  */
@@ -94,8 +94,8 @@ async function* begin(source: TailSource, request: TailRequest): AsyncGenerator<
 }
 
 /**
- * Reads the log from its end: as many events as are wanted, and of the others what tells
- * whether the Session rests.
+ * Reads the log from its end: as many events as are wanted, and of the others those that show whether the
+ * Session rests.
  */
 async function recent(
   source: TailSource,
@@ -118,7 +118,7 @@ async function recent(
   return told.reverse();
 }
 
-/** Opens the stream. Without an event to go on from, the history holds all from before it was open. */
+/** Opens the stream. Without an event to continue from, the history holds all from before it was open. */
 async function* connect(
   source: TailSource,
   after: string | undefined,
@@ -137,7 +137,7 @@ async function* connect(
       if (isEvent(event) && !seen.has(event.id)) yield event;
     }
   } finally {
-    // It was read to its end, or is let go unread.
+    // It was read to its end, or is closed unread.
     await body.cancel().catch(() => undefined);
   }
 }

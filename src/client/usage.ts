@@ -1,7 +1,7 @@
 import { hasStrings, isPageOf, isRecord } from './http/guards.ts';
 import type { Http } from './http/http.ts';
 
-/** Counts of one group; the members that were grouped by stand beside these. Money in decimal USD. */
+/** Counts of one group; the members that were grouped by come in addition to these. Money in decimal USD. */
 export interface UsageRow {
   requests: number;
   errors: number;
@@ -21,7 +21,7 @@ export interface UsageQuery {
   from?: string | undefined;
   to?: string | undefined;
   organization?: string | undefined;
-  /** The use of one conversation alone. */
+  /** Only the use of one conversation. */
   conversation?: string | undefined;
   /** Most rows; the others are one row, `other`. */
   limit?: number | undefined;
@@ -70,7 +70,7 @@ export interface BudgetSpendingView {
 }
 
 export interface UsageClient {
-  /** Budgets of all organizations with what is left of them. */
+  /** Budgets of all organizations with their rest. */
   budgets(signal?: AbortSignal): Promise<BudgetSpendingView[]>;
   /** Spending of the key or the organization with this id. */
   spending(

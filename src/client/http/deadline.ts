@@ -2,9 +2,9 @@ import type { Clock } from '../../core/time/clock.ts';
 
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** True once the time was up, to tell it from the caller's own abort. */
+  /** True once the time was up, as opposed to the caller's own abort. */
   expired(): boolean;
-  /** Stops the time; the caller's own signal goes on to count, so that a stream can be left. */
+  /** Stops the time; the caller's own signal still counts, so that a stream can be left. */
   clear(): void;
 }
 

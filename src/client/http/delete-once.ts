@@ -4,7 +4,7 @@ import type { Http } from './http.ts';
 
 const isDeleted = hasStrings('id');
 
-/** Deletes what is at the path; one whose first answer was lost is repeated and then finds nothing. */
+/** Deletes the object at the path; one whose first answer was lost is repeated and then finds nothing. */
 export async function deleteOnce(
   http: Http,
   path: string,

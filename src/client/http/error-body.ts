@@ -11,9 +11,9 @@ export interface ErrorBody {
 const MAX_MESSAGE = 2_000;
 
 /**
- * Reads any of the error shapes that the surfaces render (interface: Errors): a flat string, or an
- * object with some of `message`, `type`, `code`, `status`, `param`. What is no JSON at all (a proxy's
- * HTML page) becomes the status alone, so that no markup reaches a terminal.
+ * Reads any of the error shapes that the surfaces render (interface: Errors): a flat string, or an object with
+ * some of `message`, `type`, `code`, `status`, `param`. A body that is not JSON (a proxy's HTML page) only
+ * gives the status, so that no markup reaches a terminal.
  */
 export function fromErrorBody(status: number, text: string): ErrorBody {
   const error = member(parseJson(text), 'error');
@@ -30,7 +30,7 @@ export function fromErrorBody(status: number, text: string): ErrorBody {
   return { code: code ?? codeOf(status, message), message: clip(message), ...(param && { param }) };
 }
 
-/** A flat body carries only the text, perhaps with its cause behind it; the error table knows which code it stands for. */
+/** A flat body carries only the text, perhaps followed by its cause; the error table has its code. */
 function codeOf(status: number, message: string): string {
   const row = Object.entries(ERRORS).find(
     ([, { status: rowStatus, message: rowMessage }]) =>

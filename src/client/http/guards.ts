@@ -1,4 +1,4 @@
-/** Tells whether an answer has the shape that its reader relies on; what else it carries passes. */
+/** True when an answer has the shape that its reader relies on; further members pass. */
 export type Guard<T> = (value: unknown) => value is T;
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

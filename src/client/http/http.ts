@@ -41,7 +41,7 @@ export interface HttpCall {
   bodyText?: string | undefined;
   /** Form in place of `body`; not repeated. */
   form?: FormData | undefined;
-  /** Headers beside those of every call. */
+  /** Headers in addition to those of every call. */
   headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
 }

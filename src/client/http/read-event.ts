@@ -5,7 +5,7 @@ import { isRecord } from './guards.ts';
 /**
  * An event of a Session's stream from its `data`.
  *
- * @throws ClientError the error that the server tells in the stream; `invalid_response`
+ * @throws ClientError the error that the server sends in the stream; `invalid_response`
  */
 export function readEvent(data: string): Record<string, unknown> {
   const event: unknown = JSON.parse(data);

@@ -11,30 +11,30 @@ export interface Patience {
 }
 
 export interface ReadOnOptions<T> {
-  /** Id of what is read, for the message when it is given up. */
+  /** Id of the stream, for the message when it is given up. */
   readonly id: string;
-  /** The event behind which it begins. */
+  /** The event after which it begins. */
   readonly after: string | undefined;
   readonly signal: AbortSignal | undefined;
-  /** True when nothing that was asked for hangs on what is read. Default false. */
+  /** True when no requested result depends on the stream. Default false. */
   readonly isRead?: boolean;
-  /** Reads what follows an event; without one, from the start. */
+  /** Reads the events after one; without one, from the start. */
   read(after: string | undefined): AsyncIterable<T>;
-  /** Tells, behind a reading that did not fail, whether it was the last. */
+  /** True when a reading that did not fail was the last. */
   isDone(): boolean;
 }
 
 /** Readings in a row that brought nothing before it is given up, about half a minute. */
 const MAX_LOSSES = 8;
-/** A connection that stood so long was no failure, even if nothing happened on it. */
+/** A connection that lasted so long was no failure, even if nothing happened on it. */
 const STEADY_MS = 10_000;
 
 /**
- * Reads to the end over lost connections: each time behind the last event that came, so that none is
- * missing and none comes twice.
+ * Reads to the end over lost connections: each time after the last event that came, so that none is missing and
+ * none comes twice.
  *
  * @throws ClientError `connection_lost` when that comes to nothing again and again; what `read` throws
- *   and another try cannot mend
+ * and another try cannot mend
  */
 export async function* readOn<T extends object>(
   { clock, random }: Patience,
@@ -47,7 +47,7 @@ export async function* readOn<T extends object>(
     let cause: unknown;
     try {
       for await (const item of read(last)) {
-        // Parts of an event have no id: only what is in the log is a place to go on from.
+        // Parts of an event have no id: only events of the log are positions to continue from.
         if ('id' in item && typeof item.id === 'string') last = item.id;
         yield item;
       }

@@ -23,9 +23,9 @@ const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
 export const TRANSIENT: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 /**
- * The pause in milliseconds before an unchanged call is sent again, or undefined when it must not be:
- * never for a call with side effects, nor after a client fault (400, 401, 402, 403, 404, 409, 422),
- * nor when nobody listens or the time is up.
+ * The pause in milliseconds before an unchanged call is sent again, or undefined when it must not be: never for
+ * a call with side effects, nor after a client fault (400, 401, 402, 403, 404, 409, 422), nor when the caller
+ * has aborted or the time is up.
  */
 export function retryDelay(error: ClientError, context: RetryContext): number | undefined {
   const { policy } = context;

@@ -5,7 +5,7 @@ import type { Patience } from './read-on.ts';
 import { sleep } from './sleep.ts';
 
 export interface WatchOptions {
-  /** RFC 3339: begins with what there is since then. Default: only what happens from now on. */
+  /** RFC 3339: begins with items since then. Default: only new ones from now on. */
   readonly from?: string | undefined;
   /** Milliseconds between two looks. */
   readonly intervalMs: number;
@@ -16,7 +16,7 @@ export interface WatchOptions {
 
 /** List, newest first, of items that change their state until they are decided. */
 export interface Watched<T> {
-  /** Items since a time; `newest`: the first alone will do. */
+  /** Items since a time; `newest`: only the first is needed. */
   list(since: string | undefined, newest: boolean): AsyncIterable<T>;
   /** Items that are not decided, whenever they appeared. Absent where nothing ever changes. */
   pending?(): AsyncIterable<T>;
@@ -35,7 +35,7 @@ export async function* watchList<T extends { id: string }>(
 ): AsyncGenerator<T, never, undefined> {
   const { list, stateOf, timeOf } = watched;
   const seen = new Map<string, T>();
-  /** Ids of what was under way at first, until it is listed or has ended in a state that is not listed. */
+  /** Ids of the items under way at first, until each is listed or has ended in a state that is not listed. */
   const awaited = new Set<string>();
   /** Items that are new since the look before, or changed. */
   const look = async (since: string | undefined): Promise<{ item: T; before: T | undefined }[]> => {
@@ -49,7 +49,7 @@ export async function* watchList<T extends { id: string }>(
     return news.reverse();
   };
   let since = from;
-  // The first look without a time only finds out what is there already, and what is still under way.
+  // The first look without a time only finds the existing items, and those still under way.
   let isFirst = from === undefined;
   for (;;) {
     try {
