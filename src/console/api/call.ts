@@ -5,7 +5,7 @@ import type { ConsoleSession } from './views.ts';
 
 /** Prefix below which the cookie counts. */
 const PREFIX = '/console/api';
-/** The session that the cookie stands for. */
+/** The session of the cookie. */
 const SESSION = '/session';
 
 /** A refusal, with the words that the command line would say. */
@@ -22,7 +22,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A list is told value by value. */
+/** A list is sent value by value. */
 export type Query = Record<string, string | number | readonly string[] | undefined>;
 
 export interface Sent {
@@ -37,7 +37,7 @@ export interface Api {
   /** The JSON of an answer. Throws `ApiError`. */
   json<T>(path: ApiPath<'GET'>, sent?: Sent & { readonly method?: never }): Promise<T>;
   json<T>(path: ApiPath<'POST'>, sent: Sent & { readonly method: 'POST' }): Promise<T>;
-  /** The session that the cookie stands for, which is the console's own. */
+  /** The session of the cookie, which is the console's own. */
   json<T>(path: '/session', sent?: Sent): Promise<T>;
   /** The answer as it is, whatever its status. Throws `ApiError` where none came. */
   answer(path: WirePath, sent: Sent & { readonly method: 'POST' }): Promise<Response>;

@@ -62,7 +62,7 @@ function partOf(told: Told, index: number, count: number): Told {
   return data[index] as Told;
 }
 
-/** Aborts once nobody waits any more. */
+/** Aborts once no caller waits any more. */
 function stopOf(reads: readonly Waiting[]): AbortSignal {
   const stop = new AbortController();
   const look = (): void => {

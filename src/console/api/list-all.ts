@@ -29,7 +29,7 @@ export async function listAll<Item>(
       ...(signal && { signal }),
     }),
   );
-  // One more tells whether there are others.
+  // One more shows whether there are others.
   const found = await collect(items, MOST_ROWS + 1);
   return { rows: found.slice(0, MOST_ROWS), isCut: found.length > MOST_ROWS };
 }

@@ -59,7 +59,7 @@ export interface Page<Item> {
 export interface ConsoleSession {
   id: string;
   csrf: string;
-  /** `role` null: the key's scopes alone bound it. */
+  /** `role` null: only the key's scopes bound it. */
   key: { id: string; name: string; scopes: string[] | null; role: Role | null };
   organization: { id: string; name: string };
   /** Null where the API is at the origin of the console. */

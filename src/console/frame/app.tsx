@@ -164,7 +164,7 @@ function Header({ session }: { session: ConsoleSession }) {
   );
 }
 
-/** State of the page's stream: a word and a shape in a place of fixed width. */
+/** State of the page's stream: a word and a shape in a box of fixed width. */
 function Link() {
   const { link, session, notice } = useConsole();
   const state = link.value;

@@ -47,7 +47,7 @@ export function KeyBindings({ pages }: { pages: readonly PageEntry[] }) {
   return isOpen.value ? <Palette pages={pages} onClose={() => (isOpen.value = false)} /> : null;
 }
 
-/** Closes what is open beside a list. */
+/** Closes the pane next to a list. */
 function closeDetail(): void {
   document.querySelector<HTMLElement>('aside.detail [aria-label="Close"]')?.click();
 }

@@ -1,6 +1,6 @@
 import type { Use } from '../../core/access.ts';
 
-/** Drawing beside the name of the product. */
+/** Drawing next to the name of the product. */
 export const BRAND = 'M2 8h4m0 0 4-4.5h4M6 8h8M6 8l4 4.5h4';
 
 /** A page as the navigation shows it, in its order. */
@@ -11,7 +11,7 @@ export interface PageEntry {
   readonly key: string;
   /** Path of a 16 × 16 drawing of lines. */
   readonly icon: string;
-  /** Scope without which it has nothing to show; undefined for everybody. */
+  /** Scope without which it has nothing to show; undefined for all. */
   readonly scope?: string;
   /** Use without which it has nothing to show to a key with a role. */
   readonly use: Use;

@@ -16,24 +16,24 @@ export type Theme = 'system' | 'light' | 'dark';
 export interface Console {
   readonly api: Api;
   readonly streams: Streams;
-  /** Undefined until it is known; null while nobody is signed in. */
+  /** Undefined until it is known; null while signed out. */
   readonly session: Signal<ConsoleSession | null | undefined>;
   /** Reason for which a sign-in is asked for again; empty for the first. */
   readonly notice: Signal<string>;
   readonly theme: Signal<Theme>;
   /** State of the page's stream; undefined for a page without one. */
   readonly link: Signal<LinkState | undefined>;
-  /** A second's tick, for times that are told relatively. */
+  /** A second's tick, for times that are shown relatively. */
   readonly now: ReadonlySignal<number>;
   /** Commands of the open page, for the palette and the keys. */
   readonly commands: Signal<readonly Command[]>;
   /** A short message that goes by itself. */
   readonly told: Signal<string>;
-  /** Origin of the API for what is copied from a page; the console may be served at one of its own. */
+  /** Origin of the API for texts copied from a page; the console may be served at one of its own. */
   apiOrigin(): string;
   isAdmin(): boolean;
   can(scope: string): boolean;
-  /** True where the role of the key allows it, beside its scopes. */
+  /** True where the role of the key allows it, in addition to its scopes. */
   may(use: Use): boolean;
   tell(message: string): void;
   signOut(): Promise<void>;

@@ -21,7 +21,7 @@ export interface Change {
   readonly after: string;
 }
 
-/** Changes as words; what was or is not there is empty. */
+/** Changes as words; an absent value is empty. */
 export function toChanges({ changes }: AuditEntry): Change[] {
   return changes.map(({ path, old, new: next }) => ({
     field: path,

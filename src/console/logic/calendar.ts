@@ -16,10 +16,10 @@ export interface CalendarMark {
   readonly session: string | null;
 }
 
-/** A mark in its column of the day; those that would cover each other stand side by side. */
+/** A mark in its column of the day; those that would cover each other are side by side. */
 export interface PlacedMark extends CalendarMark {
   readonly minute: number;
-  /** Place among the `lanes` side by side, from 0. */
+  /** Index among the `lanes` side by side, from 0. */
   readonly lane: number;
   readonly lanes: number;
 }

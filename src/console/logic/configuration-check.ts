@@ -1,4 +1,4 @@
-/** Answer to files that were pasted: what is wrong with them, and what they would change. */
+/** Answer to files that were pasted: their faults, and the changes they would make. */
 export interface ConfigurationPlan {
   readonly diagnostics: readonly {
     readonly file?: string;
@@ -20,11 +20,11 @@ export interface PlanAction {
   readonly identity: string;
   readonly action: string;
   readonly reason: string;
-  /** `origin` is `server` or `both` where the server has drifted from what was applied. */
+  /** `origin` is `server` or `both` where the server has drifted from the applied configuration. */
   readonly changes: readonly { path: string; old?: unknown; new?: unknown; origin?: string }[];
 }
 
-/** One line of a plan: a changed field, or an object whose fields are not told. */
+/** One line of a plan: a changed field, or an object without its fields. */
 export interface PlanRow {
   readonly action: string;
   readonly object: string;

@@ -87,7 +87,7 @@ export function toRows(sums: readonly UsageSum[]): CostRow[] {
     .sort((a, b) => b.cost - a.cost || b.requests - a.requests || (a.name < b.name ? -1 : 1));
 }
 
-/** Running month as reports tell it; null is money that nobody knows. */
+/** Running month as in reports; null is an unknown amount. */
 export interface MonthForecast {
   readonly month: string;
   readonly spent: string | null;

@@ -55,7 +55,7 @@ export interface CostsView {
   /** Days of the chart. */
   readonly chartFirst: string;
   readonly chartLast: string;
-  /** Days of the table: those of the chart, or what is selected in it. */
+  /** Days of the table: those of the chart, or the selected ones. */
   readonly first: string;
   readonly last: string;
 }
@@ -115,7 +115,7 @@ export function toRange(first: string, last: string): { from: string; to: string
   return { from: first, to: new Date(Date.parse(last) + DAY).toISOString().slice(0, 10) };
 }
 
-/** The command line that tells the same as the table. */
+/** The command line with the same result as the table. */
 export function toUsageCommand({
   by,
   first,

@@ -3,7 +3,7 @@ import type { ModelPricing, PlanLine } from '../../client/models.ts';
 /** A route in the order in which routes would be tried, with what a failing provider would change. */
 export interface TriedRoute {
   readonly line: PlanLine;
-  /** Place in the order, from 1; undefined for a route that is taken away. */
+  /** Position in the order, from 1; undefined for a route that is taken away. */
   readonly place: number | undefined;
 }
 
@@ -20,8 +20,8 @@ export function orderWithout(lines: readonly PlanLine[], without: readonly strin
 const NO_PRICES = new Set(['currency', 'tiers']);
 
 /**
- * Dollars of a class of tokens: nothing where a price is known and the class is not in it, as of what is
- * free; null where no price is known.
+ * Dollars of a class of tokens: nothing where a price is known and the class is not in it, as of free ones;
+ * null where no price is known.
  */
 export function priceOf(prices: ModelPricing | undefined, name: string): string | null | undefined {
   if (prices === undefined) return undefined;

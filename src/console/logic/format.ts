@@ -30,7 +30,7 @@ function round(value: number, digits: number): number {
   return Number(value.toFixed(digits));
 }
 
-/** Decimal dollars; null is money that nobody knows, which is never zero. */
+/** Decimal dollars; null is an unknown amount, which is never zero. */
 export function money(amount: string | number | null | undefined): string {
   if (amount === undefined) return NONE;
   if (amount === null) return 'unpriced';

@@ -1,7 +1,7 @@
 import type { RequestRow } from '../api/views.ts';
 import { conversationOf } from './request-filter.ts';
 
-/** A conversation or hosted Session as its loaded requests tell it, or as a whole. */
+/** A conversation or hosted Session by its loaded requests, or as a whole. */
 export interface Conversation {
   readonly id: string;
   /** Organization that it is of; empty where rows do not say it. */
@@ -15,11 +15,11 @@ export interface Conversation {
   readonly cost: number | null;
   readonly models: readonly string[];
   readonly key: string;
-  /** False: the numbers are those of the loaded requests alone. */
+  /** False: the numbers are only those of the loaded requests. */
   readonly isWhole: boolean;
 }
 
-/** Sums of a conversation from its first request on, as reports of use tell them. */
+/** Sums of a conversation from its first request on, as in reports of use. */
 export interface ConversationSums {
   readonly conversation: string | null;
   /** Absent where all are of one organization. */

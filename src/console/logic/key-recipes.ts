@@ -34,7 +34,7 @@ export interface KeyForm {
   readonly name: string;
   readonly isLimited: boolean;
   readonly scopes: readonly string[];
-  /** Empty: none, the scopes alone bound it. */
+  /** Empty: none, only the scopes bound it. */
   readonly role: Role | '';
   readonly day: string;
   readonly month: string;
@@ -46,7 +46,7 @@ export interface KeyForm {
 
 const DAY = 86_400_000;
 
-/** The body that creates a key; what is not said is left to the gateway. */
+/** The body that creates a key; absent members are left to the gateway. */
 export function toKeyBody(form: KeyForm, now: number): Record<string, unknown> {
   const limit = { ...(form.day && { day: form.day }), ...(form.month && { month: form.month }) };
   const models = splitWords(form.models);

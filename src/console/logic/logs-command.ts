@@ -10,7 +10,7 @@ export function toLogsCommand({ open, filter, last }: RequestsView): string {
     if (isExcluded || value === '' || /[*<>]/.test(value)) return [];
     return field === 'model' || field === 'key' ? [`--${field} ${toShellWord(value)}`] : [];
   });
-  // A status that the server cannot tell by itself would find nothing.
+  // A status that the server cannot filter by would find nothing.
   const { status } = toServerQuery(terms);
   if (status !== undefined) flags.push(`--status ${status}`);
   return ['gateway logs --follow', ...flags, ...(last === '' ? [] : [`--since ${last}`])].join(' ');

@@ -1,10 +1,10 @@
-/** Anything with a place in time and a name of its own. */
+/** Anything with an instant and a name of its own. */
 export interface Placed {
   readonly id: string;
   readonly created_at: string;
 }
 
-/** Rows that a page keeps; the oldest beyond are let go. */
+/** Rows that a page keeps; the oldest beyond are dropped. */
 export const MOST_ROWS = 5_000;
 
 /**

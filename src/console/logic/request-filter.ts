@@ -90,14 +90,14 @@ function compare(found: number, sign: string, edge: number): boolean {
   return sign === '>' ? found > edge : found < edge;
 }
 
-/** `*` stands for anything; `4xx` for a class of status. */
+/** `*` matches anything; `4xx` a class of status. */
 function toPattern(value: string): RegExp {
   if (/^[1-5]xx$/i.test(value)) return new RegExp(`^${value[0]}\\d\\d$`);
   const source = value.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
   return new RegExp(`^${source}$`, 'i');
 }
 
-/** Members of a query that the server can tell by itself; the others are told from the rows. */
+/** Members of a query that the server can filter by; the others are filtered in the rows. */
 export function toServerQuery(terms: readonly Term[]): Record<string, string> {
   const query: Record<string, string> = {};
   for (const { field, value, isExcluded } of terms) {

@@ -62,7 +62,7 @@ export function readView(search: string): RequestsView {
   };
 }
 
-/** The query of a view; what is as by default is left out. */
+/** The query of a view; defaults are left out. */
 export function writeView(view: RequestsView): string {
   const query = new URLSearchParams();
   if (view.filter !== '') query.set('q', view.filter);

@@ -17,7 +17,7 @@ export function toServiceCurl({ urls }: CallableService, origin: string): string
   ].join(' \\\n  ');
 }
 
-/** The command that tells Claude Code of a Service, which the shell gives the key. */
+/** The command that adds a Service to Claude Code; the shell gives it the key. */
 export function toMcpCommand({ slug, urls }: CallableService, origin: string): string {
   const [name, url] = [slug ?? 'service', `${origin}${urls['mcp']}`].map(toShellWord);
   return `claude mcp add --transport http ${name} ${url} --header "Authorization: Bearer $GATEWAY_API_KEY"`;

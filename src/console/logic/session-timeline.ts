@@ -185,7 +185,7 @@ function textOf(event: SessionEvent): string {
     .join('\n');
 }
 
-/** Tool calls that wait for somebody's word. */
+/** Tool calls that wait for a decision. */
 export function waitingTools(turns: readonly Turn[]): ToolBlock[] {
   return turns
     .flatMap(({ blocks }) => blocks)

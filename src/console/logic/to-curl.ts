@@ -11,7 +11,7 @@ const PATHS: Readonly<Record<string, string>> = {
   images: '/v1/images/generations',
 };
 
-/** A command that sends the same again; the key is a variable, as it is in nobody's record. */
+/** A command that sends the same again; the key is a variable, as no record has it. */
 export function toCurl(row: RequestRow, origin: string): string {
   const path = (PATHS[row.surface] ?? PATHS['chat'] ?? '').replace('MODEL', row.alias ?? row.model);
   const body = row.content?.request ?? bodyOf(row);

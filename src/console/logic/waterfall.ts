@@ -8,7 +8,7 @@ export interface Span {
   readonly to: number;
   /** Instant of the first content within it. */
   readonly content?: number;
-  /** Note beside it: the cause of a failure and what was done then. */
+  /** Note next to it: the cause of a failure and the reaction. */
   readonly note: string;
 }
 
@@ -68,7 +68,7 @@ function noteOf({
   return [why, cause, verdict === 'final' ? undefined : verdict].filter(Boolean).join(' · ');
 }
 
-/** Place of an instant on the axis, 0 to 1. The logarithmic one shows 2 ms beside 20 min. */
+/** Position of an instant on the axis, 0 to 1. The logarithmic one shows both 2 ms and 20 min. */
 export function placeOf(ms: number, total: number, isLog: boolean): number {
   const share = isLog ? Math.log1p(ms) / Math.log1p(total) : ms / total;
   return Math.min(1, Math.max(0, share));

@@ -10,7 +10,7 @@ export interface Loaded<T> {
   reload(): void;
 }
 
-/** Loads what a page shows, and again when `deps` change; what was shown stays until then. */
+/** Loads the data of a page, and again when `deps` change; the former data stay until then. */
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, deps: unknown[]): Loaded<T> {
   const value = useSignal<T | undefined>(undefined);
   const error = useSignal<ApiError | undefined>(undefined);

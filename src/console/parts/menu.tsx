@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** A button with a list below it; it closes by Escape and by a click beside it. */
+/** A button with a list below it; it closes by Escape and by a click outside of it. */
 export function Menu({ label, children }: { label: string; children: ComponentChildren }) {
   const isOpen = useSignal(false);
   const root = useRef<HTMLDivElement>(null);

@@ -43,7 +43,7 @@ export function State({ tone, children }: { tone: Tone; children: ComponentChild
   );
 }
 
-/** A time told relatively, the exact one where it is pointed at. */
+/** A time shown relatively, the exact one where it is pointed at. */
 export function Ago({ at }: { at: string | null | undefined }) {
   const { now } = useConsole();
   if (!at) return <span class="dim">never</span>;

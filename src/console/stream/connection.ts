@@ -26,7 +26,7 @@ export interface Listener {
   onState(state: LinkState, message?: string): void;
 }
 
-/** Reads a stream until it is told to stop, and opens it again behind the last event where it is cut. */
+/** Reads a stream until it is stopped, and opens it again after the last event where it is cut. */
 export async function keepOpen(
   source: Source,
   { onEvent, onState }: Listener,

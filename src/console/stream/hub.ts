@@ -22,7 +22,7 @@ interface OpenChannel extends Channel {
   message: string | undefined;
 }
 
-/** Holds one stream for each channel that any tab needs, and tells its tabs what comes. */
+/** Holds one stream for each channel that any tab needs, and sends its events to the tabs. */
 export class Hub {
   readonly #deps: ConnectionDeps;
   readonly #tabs = new Map<string, { readonly post: Post; readonly wants: readonly Want[] }>();
@@ -119,7 +119,7 @@ export class Hub {
   }
 }
 
-/** Tells one tab what came since it read last, or everything that is kept where that is not known. */
+/** Sends one tab the events since it read last, or all kept ones where that is not known. */
 function catchUp(channel: OpenChannel, read: Place | undefined, post: Post): void {
   const { path, session, epoch, kept } = channel;
   post(toState(channel));

@@ -4,8 +4,8 @@ type Query = Readonly<Record<string, string>>;
 const MOST_FIRST = 1_000;
 
 /**
- * The narrowest query that tells every one of several tabs all that it needs: a condition counts where
- * all have it, the time begins with the earliest. Tabs leave out by themselves what is not theirs.
+ * The narrowest query whose results include those of several tabs: a condition counts where all have it, the
+ * time begins with the earliest. Tabs filter the results by themselves.
  */
 export function mergeQueries(queries: readonly Query[]): Query {
   const [first = {}, ...others] = queries;
@@ -23,7 +23,7 @@ export function mergeQueries(queries: readonly Query[]): Query {
   return merged;
 }
 
-/** True where a stream of one query tells all that another one would. */
+/** True where a stream of one query includes all events of another one. */
 export function covers(open: Query, needed: Query): boolean {
   const { from: since = '' } = open;
   const isEarlyEnough = since === '' || (needed['from'] !== undefined && since <= needed['from']);

@@ -10,11 +10,11 @@ export interface Channel {
 /** A stream that a tab needs. */
 export interface Want extends Channel {
   readonly query: Readonly<Record<string, string>>;
-  /** Place up to which the tab has read; absent for a tab that has nothing. */
+  /** Cursor up to which the tab has read; absent for a tab that has nothing. */
   readonly read?: Place | undefined;
 }
 
-/** A place in what one connection has brought. */
+/** A position in the events of one connection. */
 export interface Place {
   readonly epoch: number;
   readonly seq: number;

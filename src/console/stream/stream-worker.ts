@@ -2,7 +2,7 @@ import { browserConnection } from './browser-connection.ts';
 import { Hub } from './hub.ts';
 import type { TabMessage } from './messages.ts';
 
-// The one place of a browser that holds streams: every tab of the console has a port to it.
+// The one worker of a browser that holds streams: every tab of the console has a port to it.
 
 const hub = new Hub(browserConnection(fetch.bind(globalThis)));
 

@@ -7,7 +7,7 @@ import { EditorState } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** A place in a file with what is wrong there; both count from 1. */
+/** A position in a file with the fault there; both count from 1. */
 export interface Fault {
   readonly line: number;
   readonly column: number;
@@ -24,8 +24,8 @@ interface EditorProps {
 }
 
 /**
- * An editor of YAML. It stands in a shadow root, where its styles are adopted style sheets: the page
- * allows no style elements.
+ * An editor of YAML. It is in a shadow root, where its styles are adopted style sheets: the page allows no
+ * style elements.
  */
 export function Editor({ label, text, faults, onChange }: EditorProps) {
   const place = useRef<HTMLDivElement>(null);

@@ -18,7 +18,7 @@ export interface CostChartProps {
 const HEIGHT = 240;
 const HATCH = 6;
 
-/** Costs by day as stacked bars: the limit as a line, what is expected outlined, unpriced hatched in red. */
+/** Costs by day as stacked bars: the limit as a line, the expected cost outlined, unpriced hatched in red. */
 export function CostChart(props: CostChartProps) {
   const { theme } = useConsole();
   const place = useRef<HTMLDivElement>(null);
@@ -203,7 +203,7 @@ function outline(ctx: CanvasRenderingContext2D, box: Box & { top: number }, colo
   ctx.setLineDash([]);
 }
 
-/** A band of fixed height above a bar: there was something, and nobody knows what it cost. */
+/** A band of fixed height above a bar: there was use of unknown cost. */
 function hatch(ctx: CanvasRenderingContext2D, { left, width, foot }: Box, color: string): void {
   const height = 2 * HATCH * devicePixelRatio;
   ctx.save();

@@ -24,7 +24,7 @@ interface Line extends CostRow {
   readonly isUnknown: boolean;
 }
 
-/** The numbers behind the chart; each leads to the requests that it is made of. */
+/** The numbers of the chart; each leads to the requests that it is made of. */
 export function CostTable({ rows, view, limits, ofMonth, onWhole }: CostTableProps) {
   const { by } = view;
   const isPart = view.first !== view.chartFirst || view.last !== view.chartLast;
@@ -116,7 +116,7 @@ function Name({ by, row }: { by: Dimension; row: CostRow }) {
   return <a href={toRequestsOf(by.field, name)}>{code}</a>;
 }
 
-/** Saves what is seen; what nobody knows stays empty. */
+/** Saves the shown rows; unknown amounts stay empty. */
 function save(lines: readonly Line[], { by, first, last }: CostsView, hasLimits: boolean): void {
   const head = [
     by.id,

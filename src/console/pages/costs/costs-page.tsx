@@ -20,7 +20,7 @@ import { useCosts } from './use-costs.ts';
 import { useLimits } from './use-limits.ts';
 import '../../styles/costs.css';
 
-/** Page of what was spent, by whom and on what, against which limits. */
+/** Page of spending, by whom and on what, against which limits. */
 export function CostsPage() {
   const { isAdmin } = useConsole();
   const { url, route } = useLocation();

@@ -9,7 +9,7 @@ interface TotalsProps {
   readonly limits: Limits | undefined;
 }
 
-/** The month in one line: spent, its end as it looks now, the limit, and what nobody knows the price of. */
+/** The month in one line: spent, its end as it looks now, the limit, and the unpriced calls. */
 export function Totals({ forecast, limits }: TotalsProps) {
   const { session } = useConsole();
   const { unpriced = 0 } = forecast ?? {};
@@ -56,7 +56,7 @@ export function Totals({ forecast, limits }: TotalsProps) {
   );
 }
 
-/** Budgets with what is spent of them; nothing where there are none. */
+/** Budgets with their spend; nothing where there are none. */
 export function BudgetTable({ limits }: { limits: Limits | undefined }) {
   if (!limits || limits.budgets.length === 0) return null;
   return (

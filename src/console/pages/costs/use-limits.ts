@@ -9,7 +9,7 @@ import { useLoad } from '../../parts/load.ts';
 type Window = 'lifetime' | 'month' | 'day';
 type Amounts = Readonly<Partial<Record<Window, string | null>>>;
 
-/** A budget with what is spent of it. */
+/** A budget with its spend. */
 export interface Budget {
   readonly id: string;
   readonly name: string;
@@ -56,7 +56,7 @@ export function useLimits(): { limits: Limits | undefined; error: unknown } {
 
 interface Platform {
   organization: string;
-  /** False for a role that reads costs alone: then limits of keys and organizations stay unknown. */
+  /** False for a role that reads only costs: then limits of keys and organizations stay unknown. */
   readsKeys: boolean;
 }
 

@@ -23,7 +23,7 @@ interface Status {
   providers: { name: string; routes: { model: string; state: string }[] }[];
 }
 
-/** Providers, and what the gateway says of itself. */
+/** Providers, and the gateway's own state. */
 export function Operation() {
   const { api } = useConsole();
   const providers = useLoad(

@@ -182,7 +182,7 @@ function Scopes({ form, set }: FieldProps) {
   );
 }
 
-/** The value of a key, and how tools are told of it. */
+/** The value of a key, and the settings of tools with it. */
 export function Shown({ value }: { value: string }) {
   const { apiOrigin } = useConsole();
   return (

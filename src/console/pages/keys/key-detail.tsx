@@ -20,7 +20,7 @@ interface KeyDetailProps {
   readonly onChange: () => void;
 }
 
-/** One key: what it may, what it spent of its limits, when it was used; rotate and revoke. */
+/** One key: its rights, its spend and limits, its last use; rotate and revoke. */
 export function KeyDetail({ row, onClose, onChange }: KeyDetailProps) {
   const { api, tell } = useConsole();
   const problem = useSignal('');

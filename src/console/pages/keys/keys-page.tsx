@@ -113,7 +113,7 @@ function KeyTable({ keys, spent, open, onOpen }: KeyTableProps) {
       </thead>
       <tbody>
         {keys.map((row) => {
-          // A key without requests has no sum; null is money that nobody knows.
+          // A key without requests has no sum; null is an unknown amount.
           const cost = spent.has(row.id) ? spent.get(row.id) : '0';
           const limit = row.spending_limit?.month;
           return (

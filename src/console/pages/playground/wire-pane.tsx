@@ -6,7 +6,7 @@ import type { Prompt, WireProtocol } from '../../logic/wire-requests.ts';
 import { toApiError } from '../../parts/load.ts';
 import { Copy, State } from '../../parts/parts.tsx';
 
-/** A prompt that was sent; the turn tells it from the same one sent before. */
+/** A prompt that was sent; the turn distinguishes it from the same one sent before. */
 export interface Asked {
   readonly prompt: Prompt;
   readonly turn: number;

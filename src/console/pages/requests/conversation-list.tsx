@@ -12,15 +12,15 @@ interface ConversationListProps {
   onPick(id: string): void;
 }
 
-/** Conversations whose sums are asked for, and their characters; the others are told from the loaded requests. */
+/** Conversations whose sums are requested, and their characters; others are summed from loaded requests. */
 const MOST_WHOLES = 100;
 const MOST_CHARACTERS = 6_000;
 /** Sums are asked for again so often while requests come. */
 const FRESH_MS = 5_000;
-/** Looks that follow the last request, whose use is summed a moment after it is told. */
+/** Looks that follow the last request, whose use is summed a moment after it is reported. */
 const QUIET_TURNS = 2;
 
-/** Conversations and hosted Sessions with what they cost as a whole. */
+/** Conversations and hosted Sessions with their whole cost. */
 export function ConversationList({ rows, onPick }: ConversationListProps) {
   const loaded = useMemo(() => groupConversations(rows), [rows]);
   const { wholes, error } = useWholes(rows, loaded);

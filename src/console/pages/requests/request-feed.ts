@@ -85,7 +85,7 @@ export class RequestFeed {
       const limit = this.#deps.isAdmin ? FIRST_ROWS : MOST_EXECUTIONS;
       const query = { ...this.#query, ...paged, limit };
       const page = await this.#deps.api.json<Page<RequestRow>>(this.#path, { query });
-      // Rows from before others that are gone would stand behind a gap.
+      // Rows from before others that are gone would come after a gap.
       if (turn !== this.#turn) return;
       this.#known.value = mergeRows(this.#known.value, page.data);
       this.#cursor = page.next_page ?? undefined;

@@ -13,7 +13,7 @@ export interface RequestListProps {
   /** Id of the row that the keys are at. */
   readonly at: string;
   readonly onOpen: (id: string) => void;
-  /** Callback with whether the list stands at its newest row. */
+  /** Callback with whether the list is at its newest row. */
   readonly onTop: (isTop: boolean) => void;
   readonly onEnd: () => void;
 }
@@ -87,7 +87,7 @@ export function RequestList(props: RequestListProps) {
   );
 }
 
-/** Asks for more while the rows do not fill the place that they have. */
+/** Loads further rows while they do not fill the list. */
 function useEnd(scroller: RefObject<HTMLElement | null>, count: number, onEnd: () => void): void {
   useEffect(() => {
     const place = scroller.current;

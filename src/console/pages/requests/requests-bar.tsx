@@ -82,7 +82,7 @@ export function RequestsBar({ view, change, requests }: BarProps) {
   );
 }
 
-/** The filter line; what is typed counts after a short rest. */
+/** The filter line; typed text counts after a short rest. */
 function FilterInput({ text, onChange }: { text: string; onChange(text: string): void }) {
   const typed = useSignal(text);
   const sent = useRef(text);

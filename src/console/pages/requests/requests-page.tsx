@@ -17,7 +17,7 @@ import { RequestFeed } from './request-feed.ts';
 import type { LinkState } from '../../stream/messages.ts';
 import '../../styles/requests.css';
 
-/** Page of what is happening now: every request as it begins and ends, and all about the one that is open. */
+/** Page of current requests: every request as it begins and ends, and all about the one that is open. */
 export function RequestsPage() {
   const { session } = useConsole();
   const { url, route } = useLocation();

@@ -29,7 +29,7 @@ interface AgentRow {
   archived_at: string | null;
 }
 
-/** Page of what is published where, how to call it, and the Agents behind it. */
+/** Page of Services and their addresses, how to call them, and their Agents. */
 export function ServicesPage() {
   const { api } = useConsole();
   const { url, route } = useLocation();

@@ -19,7 +19,7 @@ interface SessionDetailProps {
   readonly onChange: () => void;
 }
 
-/** The timeline of a Session, and what can be said to it. */
+/** The timeline of a Session, and its inputs. */
 export function SessionDetail({ id, session: listed, onClose, onChange }: SessionDetailProps) {
   const { api, tell } = useConsole();
   const { events, problem } = useEvents(id);
@@ -113,7 +113,7 @@ export function SessionDetail({ id, session: listed, onClose, onChange }: Sessio
   );
 }
 
-/** Keeps the end in sight for a reader who is there; leaves everybody else where they are. */
+/** Keeps the end in sight for a reader who is there; leaves all others where they are. */
 function useTail(length: number) {
   const place = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);

@@ -93,13 +93,13 @@ export function SessionsPage() {
 
 interface Older {
   readonly rows: readonly SessionRow[];
-  /** True while others are behind them. */
+  /** True while others follow them. */
   readonly isMore: boolean;
   readonly problem: ApiError | undefined;
   showOlder(): void;
 }
 
-/** The newest Sessions, which are looked at again and again, and those behind them that were asked for. */
+/** The newest Sessions, which are looked at again and again, and those after them that were requested. */
 function useOlder(newest: Page<SessionRow> | undefined): Older {
   const { api } = useConsole();
   const older = useSignal<Page<SessionRow> | undefined>(undefined);

@@ -11,7 +11,7 @@ interface TurnViewProps {
   readonly onConfirm: OnConfirm;
 }
 
-/** One turn: what was said, thought, called and answered. */
+/** One turn: its messages, thoughts, calls and answers. */
 export function TurnView({ turn, number, onConfirm }: TurnViewProps) {
   const at = Date.parse(turn.at);
   const lasted = turn.endedAt === undefined ? undefined : Date.parse(turn.endedAt) - at;

@@ -46,7 +46,7 @@ export function useEvents(id: string): {
         if (message.type === 'state') {
           const was = link.value;
           link.value = message.state;
-          // Events from before the stream was open are in the history alone.
+          // Events from before the stream was open are only in the history.
           if (message.state === 'live' && was !== 'live') void loadAll();
           if (message.state === 'cut' && message.message) problem.value = message.message;
         } else if (message.type === 'event') {
