@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
 import { findProgram } from '../../store/support/database-server.ts';
 import { shareDatabase, type SharedDatabase } from '../../support/servers/share-database.ts';
-import { adminEnv, runBinary } from '../../support/binary.ts';
+import { adminEnv } from '../../support/binary.ts';
 import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { startUpstream } from '../../support/stage/upstream.ts';
@@ -98,7 +99,7 @@ afterAll(async () => {
 });
 
 const prices = (words: string, node = nodes[0] as TestGateway) =>
-  runBinary(['prices', ...words.split(' '), '-o', 'json'], { cwd: directory, env: adminEnv(node) });
+  runCli(['prices', ...words.split(' '), '-o', 'json'], { cwd: directory, env: adminEnv(node) });
 
 /** Dollars that a million tokens of input cost. */
 async function costAt(node: TestGateway, model: string): Promise<string> {
@@ -171,7 +172,7 @@ it.skipIf(redisProgram === undefined)(
     expect(Date.parse(shown.kept_at)).toBeGreaterThan(Date.now() - 600_000);
 
     for (const node of nodes) await node.stop();
-    nodes = [await startNode(), await startNode()];
+    nodes = await Promise.all([startNode(), startNode()]);
     expect(await costsOf('acme/listed')).toEqual(['30.00', '30.00']);
     expect((await prices('show', nodes[1])).json().data).toEqual(shown);
 
