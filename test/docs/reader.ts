@@ -1,14 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmod,
-  mkdir,
-  mkdtemp,
-  readFile,
-  realpath,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +7,8 @@ import { execa } from 'execa';
 import { expect } from 'vitest';
 import { formatDiagnostics } from '../../src/config/source/diagnostic.ts';
 import { loadConfig } from '../../src/config/read/load-config.ts';
-import { BINARY, startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { putCommand } from '../support/process/built-command.ts';
 import { type CodeBlock, sessionSteps, toPattern } from './code-blocks.ts';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -36,6 +28,7 @@ export interface Reader {
 
 export async function openReader(): Promise<Reader> {
   const directory = await newDesk();
+  const command = await putCommand(join(directory, 'bin'));
   const config = await readFile(join(ROOT, 'gateway.yaml.example'), 'utf8');
   const gateway = await startGateway(withoutPort(config), { binary: true, directory });
   const here = (text: string): string => text.replaceAll(ADDRESS, gateway.url);
@@ -45,6 +38,7 @@ export async function openReader(): Promise<Reader> {
     check: (block) => check({ ...block, code: here(block.code) }, directory),
     async close() {
       await gateway.stop();
+      await command.close();
       await rm(directory, { recursive: true, force: true });
     },
   };
@@ -57,13 +51,10 @@ export function canFollow({ code }: CodeBlock): boolean {
 
 const hasCurl = isInstalled('curl');
 
-/** Where a reader's terminal stands: beside `gateway.yaml`, with the command on the path. */
+/** Where a reader's terminal stands: a directory with the clients, and `bin` for the command. */
 async function newDesk(): Promise<string> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'gateway-reader-')));
-  const bin = join(directory, 'bin');
-  await mkdir(bin);
-  await writeFile(join(bin, 'gateway'), `#!/bin/sh\nexec "${process.execPath}" "${BINARY}" "$@"\n`);
-  await chmod(join(bin, 'gateway'), 0o755);
+  await mkdir(join(directory, 'bin'));
   await mkdir(join(directory, 'node_modules'));
   await symlink(ROOT, join(directory, 'node_modules', 'agent-gateway'));
   for (const client of CLIENTS) {
