@@ -6,7 +6,8 @@ import { expect, it } from 'vitest';
 import { directoryOfTest } from '../support/process/directory-of-test.ts';
 import { ROOT } from './reader.ts';
 
-const ENTRIES = { 'agent-gateway': 'src/index.ts', 'agent-gateway/plugin': 'src/plugin.ts' };
+/** Entries by the name that is imported. */
+const ENTRIES = { 'agent-gateway': 'index', 'agent-gateway/plugin': 'plugin' };
 /** A line of an entry that exports names of a file: whether types, the names, the file. */
 const EXPORTED = /^export (type )?\{([^}]+)\} from '\.\/(.+)';$/gm;
 
@@ -19,7 +20,7 @@ interface Export {
 
 async function exportsOf(entry: string): Promise<Export[]> {
   const found: Export[] = [];
-  const lines = await readFile(join(ROOT, entry), 'utf8');
+  const lines = await readFile(join(ROOT, `src/${entry}.ts`), 'utf8');
   for (const [, isType, names = '', file = ''] of lines.matchAll(EXPORTED)) {
     const text = await readFile(join(ROOT, 'src', file), 'utf8');
     for (const name of names.split(',').map((one) => one.trim().split(' as ')[0] ?? '')) {
@@ -53,7 +54,10 @@ it('shows examples that compile', async () => {
   const examples = exported.flatMap(({ doc }) => examplesIn(doc));
   for (const [index, code] of examples.entries())
     await writeFile(join(directory, `example-${index}.ts`), `${code}\nexport {};\n`);
-  const paths = Object.entries(ENTRIES).map(([name, entry]) => [name, [join(ROOT, entry)]]);
+  const paths = Object.entries(ENTRIES).map(([name, entry]) => [
+    name,
+    [join(ROOT, `dist/types/${entry}.d.ts`)],
+  ]);
   const config = {
     extends: join(ROOT, 'tsconfig.json'),
     compilerOptions: {
