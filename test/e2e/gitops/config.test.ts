@@ -1,16 +1,21 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
-import { eventually, newDirectory, startGateway, writeConfig } from '../../support/gateway.ts';
+import { eventually, startGateway, writeConfig } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
-const saying = (text: string, more: object = {}) => ({
-  providers: [{ name: 'mock', type: 'mock', mock: { rules: [{ reply: { text, ...more } }] } }],
+const PIECES = Array.from({ length: 20 }, (_, index) => `<${index}>`);
+const SLOWLY = {
+  match: { text: 'slowly' },
+  reply: { text: PIECES.join(''), chunks: PIECES, chunk_delay_ms: 50 },
+};
+const saying = (text: string) => ({
+  providers: [{ name: 'mock', type: 'mock', mock: { rules: [SLOWLY, { reply: { text } }] } }],
   models: ['acme/stays', 'acme/goes'].map((name) => ({ name, routes: [{ provider: 'mock' }] })),
 });
 const BEFORE = saying('before the reload');
-const AFTER = { ...saying('after the reload') };
+const AFTER = saying('after the reload');
 AFTER.models = AFTER.models.slice(0, 1);
 
 /** One way of telling a gateway to look at its file again. */
@@ -24,20 +29,16 @@ const WAYS: Way[] = [
   { name: '--watch', args: ['--watch'], tell: () => undefined },
 ];
 
-async function start(config: object, args: readonly string[] = []): Promise<TestGateway> {
-  const directory = await newDirectory();
-  const gateway = await startGateway(config, { binary: true, directory, args });
-  onTestFinished(async () => {
-    await gateway.stop();
-    await rm(directory, { recursive: true, force: true });
-  });
-  return gateway;
-}
-
 const said = async (gateway: TestGateway): Promise<string> =>
   (await gateway.chat('acme/stays')).body.choices[0].message.content;
 
 describe.each(WAYS)('a reload by $name', ({ args, tell }) => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway(BEFORE, { binary: true, args });
+  });
+  afterAll(async () => void (await gateway.stop()));
+
   it(
     verifies(
       'ops.reload.atomic',
@@ -45,13 +46,6 @@ describe.each(WAYS)('a reload by $name', ({ args, tell }) => {
       'swaps the configuration whole; an open stream ends on the old one',
     ),
     async () => {
-      const pieces = Array.from({ length: 20 }, (_, index) => `<${index}>`);
-      const config = saying('before the reload');
-      config.providers[0]?.mock.rules.unshift({
-        match: { text: 'slowly' },
-        reply: { text: pieces.join(''), chunks: pieces, chunk_delay_ms: 50 },
-      } as never);
-      const gateway = await start(config, args);
       const body = { stream: true, messages: [{ role: 'user', content: 'slowly' }] };
       let isOpen = true;
       const stream = gateway.chat('acme/goes', { body }).finally(() => (isOpen = false));
@@ -66,7 +60,7 @@ describe.each(WAYS)('a reload by $name', ({ args, tell }) => {
       const { status, body: events } = await stream;
       expect(status).toBe(200);
       const contents = [...String(events).matchAll(/"content":"(<\d+>)"/g)].map(([, text]) => text);
-      expect(contents).toEqual(pieces);
+      expect(contents).toEqual(PIECES);
       expect(events).toContain('data: [DONE]');
     },
   );
@@ -77,7 +71,6 @@ describe.each(WAYS)('a reload by $name', ({ args, tell }) => {
       'of an invalid file changes nothing and says so, until the file is right again',
     ),
     async () => {
-      const gateway = await start(BEFORE, args);
       const ready = async () => (await gateway.call('GET', '/readyz', { key: '' })).body;
       const { configuration } = await ready();
       const models = async () => (await gateway.admin('GET', '/admin/v1/models')).body;
@@ -86,8 +79,8 @@ describe.each(WAYS)('a reload by $name', ({ args, tell }) => {
       await writeConfig(
         gateway.directory,
         {
-          ...AFTER,
-          models: [...AFTER.models, { name: 'acme/bad', routes: [{ provider: 'nobody' }] }],
+          ...BEFORE,
+          models: [...BEFORE.models, { name: 'acme/bad', routes: [{ provider: 'nobody' }] }],
         },
         true,
       );
@@ -96,17 +89,17 @@ describe.each(WAYS)('a reload by $name', ({ args, tell }) => {
       expect(gateway.log()).toMatch(/gateway\.yaml:\d+:\d+.*nobody/);
       expect(await ready()).toMatchObject({ status: 'ready', configuration });
       expect(await models()).toEqual(before);
-      expect(await said(gateway)).toBe('before the reload');
-      expect((await gateway.chat('acme/goes')).status).toBe(200);
+      expect(await said(gateway)).toBe('after the reload');
+      expect((await gateway.chat('acme/goes')).status).toBe(404);
 
       await writeFile(join(gateway.directory, 'gateway.yaml'), '{');
       tell(gateway);
       await eventually(() => (gateway.log().match(/was not reloaded/g) ?? []).length >= 2);
-      expect(await said(gateway)).toBe('before the reload');
+      expect(await said(gateway)).toBe('after the reload');
 
-      await writeConfig(gateway.directory, AFTER, true);
+      await writeConfig(gateway.directory, BEFORE, true);
       tell(gateway);
-      await eventually(async () => (await said(gateway)) === 'after the reload');
+      await eventually(async () => (await said(gateway)) === 'before the reload');
       await eventually(async () => (await ready()).reload_error === null);
       expect((await ready()).configuration).not.toBe(configuration);
     },
