@@ -84,6 +84,7 @@ async function execute(
     owner,
     client: server,
     secrets,
+    pause: () => Promise.resolve(),
     ...(signal && { signal }),
   });
 }
@@ -484,7 +485,7 @@ describe('plan and apply, for any two configurations', () => {
         const present = (await server.list('model')).map(({ name }) => String(name)).toSorted();
         expect(present).toEqual(['un/owned', ...after.models.map(({ name }) => name)].toSorted());
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 });
