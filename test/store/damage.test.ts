@@ -9,6 +9,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import type { Op } from '../../src/store/store.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { verifies } from '../requirements.ts';
+import { runsOf } from '../runs.ts';
 import type { DamageReport } from './support/damaged-store-process.ts';
 
 const SCRIPT = fileURLToPath(new URL('support/damaged-store-process.ts', import.meta.url));
@@ -66,8 +67,8 @@ function createRandom(seed: number): (below: number) => number {
   };
 }
 
-const FLIPS = 200;
-const SHORT = 5;
+const FLIPS = runsOf(60, 200);
+const SHORT = runsOf(2, 5);
 
 describe('a data file', () => {
   it(

@@ -58,7 +58,7 @@ describe('lmdb store with several processes', () => {
         setImmediate(readOn);
       };
       readOn();
-      for (let n = 1; n <= 300; n++) {
+      for (let n = 1; n <= 80; n++) {
         await writer.commit([{ type: 'put', key: ['n'], value: n }]);
         await until(() => seen === n);
       }
