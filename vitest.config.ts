@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests that take long: kills, floods, fuzz, installations, the longest in a browser. `npm run test:deep` runs them alone. */
+/** Tests that take long: kills, floods, fuzz, installations, the longest in a browser. `npm run test:deep` runs only these. */
 const DEEP = 'test/**/*.deep.test.ts';
-/** Tests that look at what the process has loaded, made or connected so far. */
-const ALONE = ['test/upstream/**/*.test.ts', 'test/cli/project/sections.test.ts'];
+/** Tests that count what the process has made so far. */
+const ALONE = ['test/cli/project/sections.test.ts'];
 
 export default defineConfig({
   test: {
