@@ -4,7 +4,7 @@ import { openPostgresStore } from '../../src/store/backends/postgres/open-postgr
 import { openRedisStore } from '../../src/store/backends/redis/open-redis-store.ts';
 import { openCutProxy } from '../chaos/cut-proxy.ts';
 import { eventually } from '../support/gateway.ts';
-import { hurryTimers } from '../support/hurry-timers.ts';
+import { hurryTimers } from '../support/time/hurry-timers.ts';
 import { shareDatabase } from '../support/servers/share-database.ts';
 import { findProgram } from './support/database-server.ts';
 

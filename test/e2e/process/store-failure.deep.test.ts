@@ -3,7 +3,7 @@ import { verifies } from '../../requirements.ts';
 import { findProgram } from '../../store/support/database-server.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { Answer, TestGateway } from '../../support/gateway.ts';
-import { hurryTimers } from '../../support/hurry-timers.ts';
+import { hurryTimers } from '../../support/time/hurry-timers.ts';
 import { shareDatabase } from '../../support/servers/share-database.ts';
 import { startStoreLine } from '../../support/stage/store-line.ts';
 import type { StoreLine } from '../../support/stage/store-line.ts';

@@ -4,7 +4,7 @@ import { startChatReceiver } from '../../scheduler/notify/chat-receiver.ts';
 import type { ChatReceiver, ReceivedMessage } from '../../scheduler/notify/chat-receiver.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { Answer, TestGateway } from '../../support/gateway.ts';
-import { createHastyClock } from '../../support/hasty-clock.ts';
+import { createHastyClock } from '../../support/time/hasty-clock.ts';
 
 const SECRET = 'canary-hook-91c2';
 const OK: { status: number; body: string } = { status: 200, body: 'ok' };

@@ -5,7 +5,7 @@ import { verifies } from '../../requirements.ts';
 import { customProvider } from '../../support/chat.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { Answer, TestGateway } from '../../support/gateway.ts';
-import { createHastyClock } from '../../support/hasty-clock.ts';
+import { createHastyClock } from '../../support/time/hasty-clock.ts';
 import { sendJson, startUpstream } from '../../support/stage/upstream.ts';
 import type { Upstream } from '../../support/stage/upstream.ts';
 

@@ -8,7 +8,7 @@ import { verifies } from '../../requirements.ts';
 import { openaiClient } from '../../support/chat.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
-import { createHastyClock } from '../../support/hasty-clock.ts';
+import { createHastyClock } from '../../support/time/hasty-clock.ts';
 
 const TASKS = '/v1/contents/generations/tasks';
 const RULES = [

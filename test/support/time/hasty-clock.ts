@@ -1,5 +1,5 @@
-import { systemClock } from '../../src/core/time/clock.ts';
-import type { Clock } from '../../src/core/time/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
+import type { Clock } from '../../../src/core/time/clock.ts';
 
 /** Time that passes so many times as fast as that of the machine, from now on. */
 export function createHastyClock(times = 5): Clock {
