@@ -12,7 +12,7 @@ export interface Change {
   count: number;
 }
 
-export const LOWER = 'node --import tsx test/house/lower.cli.ts';
+export const LOWER = 'npm run lower';
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
