@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { runBinary } from '../../support/binary.ts';
+import { runCli } from '../../cli/run-cli.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
 import { storePlaces } from '../../store/support/store-places.ts';
@@ -17,6 +18,7 @@ const CONFIG = {
   models: [
     { name: 'acme/dear', routes: [{ provider: 'mock', pricing: { per_call: '0.15' } }] },
     { name: 'acme/cheap', routes: [{ provider: 'mock', pricing: { per_call: '0.01' } }] },
+    { name: 'acme/other', routes: [{ provider: 'mock', pricing: { per_call: '0.01' } }] },
   ],
 };
 const KEY_SPENT = { status: 402, body: { error: 'API key spending limit exceeded' } };
@@ -103,7 +105,7 @@ describe('budgets', () => {
         },
       ];
       const server = { alerts: { webhooks: [receiver.url] }, outbound: { allow: [host] } };
-      const gateway = await start({ budgets, server }, { binary: true });
+      const gateway = await start({ budgets, server });
       const answers = [await gateway.chat('acme/dear'), await gateway.chat('acme/dear')];
       const named = answers.map(({ status, headers }) => [status, headers.get('x-gateway-model')]);
       expect(named).toEqual([
@@ -136,7 +138,7 @@ budgets:
   - { name: wrong, amount: 1, per: day, on_exceed: { downgrade: acme/cheep } }
 `;
     await writeFile(join(directory, 'gateway.yaml'), file);
-    const run = await runBinary(['validate'], { cwd: directory });
+    const run = await runCli(['validate'], { cwd: directory });
     expect(run.code).toBe(3);
     expect(run.stdout).toContain('gateway.yaml:7:');
     expect(run.stdout).toContain('budgets[1].on_exceed.downgrade');
@@ -192,40 +194,34 @@ budgets:
   });
 });
 
-describe.each(places.drivers.filter((one) => one !== 'fs'))('budgets on %s', (driver) => {
-  it('let in exactly what fits, of fifty calls at once at two processes, also behind a kill', async () => {
-    const directory = await directoryOfTest();
-    const options = { binary: true, directory };
-    const server = { store: await places.fresh(driver) };
-    const config = { budgets: [{ name: 'all', amount: 3, per: 'month' }], server };
-    const gateways = [await start(config, options), await start(config, options)];
-    const key = await createKey(gateways[0]!, { name: 'both' });
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => gateways[index % 2]!.chat('acme/dear', { key })),
-    );
-    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-    expect([count(200), count(402)]).toEqual([20, 30]);
-    for (const { child } of gateways) child?.kill('SIGKILL');
-    const next = await start(config, options);
-    expect((await next.chat('acme/cheap', { key })).status).toBe(402);
-  });
-});
+describe.each(places.drivers.filter((one) => one !== 'fs'))('two gateways on %s', (driver) => {
+  let open: () => Promise<TestGateway>;
+  let gateways: TestGateway[] = [];
 
-describe('token caps', () => {
+  beforeAll(async () => {
+    const match = { models: ['acme/dear', 'acme/cheap'] };
+    const budgets = [{ name: 'all', amount: 3, per: 'month', match }];
+    const isFile = driver === 'lmdb';
+    const store = isFile ? { driver } : await places.fresh(driver);
+    const config = { ...CONFIG, budgets, server: { store } };
+    // One process opens a file of lmdb once.
+    const options = { binary: isFile, directory: await emptyDirectory() };
+    open = () => startGateway(config, options);
+    gateways = [await open(), await open()];
+  });
+  afterAll(() => Promise.all(gateways.map((gateway) => gateway.stop())));
+
   it(
     verifies(
       'limits.tokens',
-      'refuse with 429 and no headers once they are reached, at every process, until the next day',
+      'refuse with 429 and no headers once they are reached, at both gateways, until the next day',
     ),
     async () => {
-      const directory = await directoryOfTest();
-      const options = { binary: true, directory };
-      const gateways = [await start({}, options), await start({}, options)];
-      const used = (await gateways[0]!.chat('acme/cheap')).body.usage.total_tokens as number;
+      const used = (await gateways[0]!.chat('acme/other')).body.usage.total_tokens as number;
       const key = await createKey(gateways[0]!, { name: 'capped', tpd_cap: used * 3 });
       const statuses: number[] = [];
       for (let calls = 0; calls < 5; calls++) {
-        const answer = await gateways[calls % 2]!.chat('acme/cheap', { key });
+        const answer = await gateways[calls % 2]!.chat('acme/other', { key });
         statuses.push(answer.status);
         if (answer.status === 200) continue;
         expect(answer.body).toEqual({ error: 'API key rate limit exceeded' });
@@ -235,10 +231,22 @@ describe('token caps', () => {
       expect(statuses).toEqual([200, 200, 200, 429, 429]);
       const minute = await createKey(gateways[0]!, { name: 'minute', tpm_cap: used });
       const at = async (index: number) =>
-        (await gateways[index]!.chat('acme/cheap', { key: minute })).status;
+        (await gateways[index]!.chat('acme/other', { key: minute })).status;
       const both = await Promise.all([at(0), at(1), at(0), at(1)]);
       expect(both.filter((status) => status === 200).length).toBeLessThanOrEqual(2);
       expect(both).toContain(429);
     },
   );
+
+  it('let in exactly what fits a budget, of fifty calls at once, and no more after a kill', async () => {
+    const key = await createKey(gateways[0]!, { name: 'both' });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => gateways[index % 2]!.chat('acme/dear', { key })),
+    );
+    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+    expect([count(200), count(402)]).toEqual([20, 30]);
+    for (const { child } of gateways) child?.kill('SIGKILL');
+    gateways.push(await open());
+    expect((await gateways[2]!.chat('acme/cheap', { key })).status).toBe(402);
+  });
 });
