@@ -220,7 +220,7 @@ export function testSurfaces(rows: readonly SurfaceRow[]): void {
       if (!store) throw new Error('runs in process');
       const gone = new StoreError('unavailable', 'gone');
       const broken = vi.spyOn(store, 'commit').mockRejectedValue(gone);
-      restore = () => void broken.mockRestore();
+      restore = () => broken.mockRestore();
     });
     afterAll(() => restore());
     for (const { test } of unrecorded) test();
