@@ -12,8 +12,8 @@ import { runMixedLoad } from '../memory/mixed-load.ts';
 
 const IS_WHOLE = process.env['GATEWAY_TEST_ALL'] === '1';
 /** How many, and after how many each time the process is looked at. */
-const WARM_UP = { requests: 4_000, step: 2_000 };
-const MEASURED = IS_WHOLE ? { requests: 100_000, step: 20_000 } : { requests: 10_000, step: 2_000 };
+const WARM_UP = { requests: 3_000, step: 1_500 };
+const MEASURED = IS_WHOLE ? { requests: 100_000, step: 20_000 } : { requests: 6_000, step: 1_500 };
 /** What malloc keeps of pictures that are gone goes up and down: of these looks the lowest counts. */
 const LAST_LOOKS = 3;
 const IMAGE_BYTES = 10 * 1024 * 1024;
