@@ -5,9 +5,9 @@ import type { HttpExchange } from '../../surfaces/http-exchange.ts';
 /** Exchanges that a stop of the gateway can end. */
 export type Exchanges = Pick<ActiveExchanges, 'add' | 'delete'>;
 
-/** Somebody who waits for an answer that may take long. */
+/** A caller that waits for an answer that may take long. */
 export interface CallerWatch {
-  /** Aborted when nobody waits any more, and when the gateway stops. */
+  /** Aborted when the caller has disconnected, and when the gateway stops. */
   readonly signal: AbortSignal;
   readonly isGone: boolean;
   onGone(listener: () => void): void;

@@ -9,7 +9,7 @@ export interface EntryCall {
   readonly payer: PayingKey;
   /** True for a key that may read every Session of the organization. */
   readonly seesAll: boolean;
-  /** Gives the key's place in flight back before the answer ends, for one that only waits: a turn needs it. */
+  /** Releases the key's in-flight slot early, for a call that only waits: a turn needs the slot. */
   leave(): void;
   /** Calls `end` once the key may make the call no longer; gives what ends the watch. */
   watchKey(end: () => void): () => void;

@@ -8,11 +8,11 @@ export interface TurnToFollow {
   readonly sessionId: string;
   /** The `user.message` that the turn is for. */
   readonly messageId: string;
-  /** Leaves off; the turn goes on. */
+  /** Ends the wait; the turn continues. */
   readonly signal: AbortSignal;
   /** Types of events whose parts are wanted, too. Default: none. */
   readonly deltas?: readonly string[];
-  /** Callback when the turn waits for its client, after `tell`: true to go on. Default: that is the end. */
+  /** Called after `tell` when the turn waits for its client: true to follow on. Default: false. */
   outlasts?(): boolean;
   /** Receives everything from the start of the turn to its end, one after the other. */
   tell(item: PlacedEvent | EventDelta): void | Promise<void>;

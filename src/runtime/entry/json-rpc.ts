@@ -14,7 +14,7 @@ export const RPC = {
   internalError: -32603,
 } as const;
 
-/** A failure that is told within JSON-RPC. */
+/** A failure that is returned as an error of JSON-RPC. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
@@ -62,7 +62,7 @@ export async function parseRpc(bytes: Buffer, values: ValueBound): Promise<unkno
   }
 }
 
-/** @throws RpcError `invalidRequest` for what is no message of JSON-RPC 2.0 */
+/** @throws RpcError `invalidRequest` for a value that is no message of JSON-RPC 2.0 */
 export function readMessage(value: unknown): RpcMessage {
   if (!isJsonObject(value) || value['jsonrpc'] !== '2.0') throw invalid();
   const { id, method, params = {} } = value;

@@ -12,7 +12,7 @@ export interface MessageStream {
    * the last that it saw; newline-delimited JSON has none.
    */
   write(message: object, eventId?: string): Promise<void>;
-  /** Sends an event id alone, and how soon to come back to it. Nothing in newline-delimited JSON. */
+  /** Sends only an event id, and how soon to resume from it. Nothing in newline-delimited JSON. */
   mark(eventId: string): Promise<void>;
   end(): void;
 }

@@ -3,7 +3,7 @@ export type ReplyForm = StreamForm | 'json';
 
 /**
  * Chooses the form of an answer to an MCP call (requirements mcp.official-client, mcp.ndjson):
- * JSON, unless the client accepts events and there is something to tell before the end, or accepts
+ * JSON, unless the client accepts events and there is progress to send before the end, or accepts
  * nothing else. Newline-delimited JSON is sent only to clients that list it.
  */
 export function replyForm(accept: string | undefined, hasProgress: boolean): ReplyForm {

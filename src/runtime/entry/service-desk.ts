@@ -15,7 +15,7 @@ export interface Service {
   readonly sessionMetadata: Readonly<Record<string, string>>;
 }
 
-/** Looks Services up; every call sees what was committed before it. */
+/** Looks Services up; every call sees all earlier commits. */
 export interface ServiceDesk {
   /** @throws GatewayError `not_found`, for Services of other organizations too */
   find(organization: string, id: string): Promise<Service>;

@@ -12,7 +12,7 @@ export interface ServiceMessage {
   readonly contentName?: string | undefined;
   /** Absent: a new Session. */
   readonly sessionId?: string | undefined;
-  /** Refuses it while the Session waits for an answer to a call, which nobody on this way could give. */
+  /** Refuses it while the Session waits for an answer to a call, which this surface cannot send. */
   readonly unlessWaiting?: boolean | undefined;
   /** Further operations of the commit that sends it. */
   readonly also?: ((sent: SentMessage) => Promise<readonly Op[]>) | undefined;
@@ -30,7 +30,7 @@ export interface ServiceRuns {
   open(service: Service, payer: PayingKey): Promise<string>;
   /**
    * @throws GatewayError `invalid_request` with the path of the fault in `content`; `not_found` for a
-   *   Session that the organization does not have; `conflict` for one that takes no more input, or that
+   *   Session that the organization does not have; `conflict` for one that takes no input, or that
    *   waits although the message asks for `unlessWaiting`
    */
   send(service: Service, payer: PayingKey, message: ServiceMessage): Promise<SentMessage>;
@@ -81,7 +81,7 @@ function toSent(sessionId: string, [event]: readonly SessionEvent[]): SentMessag
   return { sessionId, event };
 }
 
-/** Callers sent the parts alone, and know of no list of events that they are in. */
+/** Callers sent only the parts, so the path of a fault omits the list of events around them. */
 function toOwnPath(thrown: unknown, contentName = 'content'): unknown {
   if (!(thrown instanceof GatewayError) || thrown.param === undefined) return thrown;
   const { param, message } = thrown;

@@ -1,4 +1,4 @@
-/** Texts of events on their way, so that what was shown of them in parts is not shown again. */
+/** Texts of events that are not complete, so that their shown parts are not shown again. */
 export class ShownText {
   readonly #shown = new Map<string, string>();
 

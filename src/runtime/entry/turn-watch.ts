@@ -46,7 +46,7 @@ export class TurnWatch {
 
   /**
    * The end, with the event that brings it. A Session that waits for its client ends the turns of all
-   * messages: nobody knows whether it goes on.
+   * messages: it may never continue.
    */
   take(event: SessionEvent): TurnEnd | undefined {
     // Every other event is of the turn that runs.

@@ -116,7 +116,7 @@ class AcpLink {
 
   async ask<T>(question: (agent: Agent) => Promise<T>, fault: HarnessFault = 'failed'): Promise<T> {
     const answer = question(this.#connection.agent).catch((thrown: unknown) => {
-      // The connection fails by itself when the process takes no more.
+      // The connection fails by itself when the process takes no further input.
       if (!(thrown instanceof RequestError)) throw new HarnessError('exited');
       const message = this.#scrubber.text(thrown.message);
       throw new HarnessError(fault, toPublicMessage(message, { maxChars: 500 }));

@@ -15,13 +15,13 @@ const TOOLS: Readonly<Record<string, string>> = {
   fetch: 'web_fetch',
 };
 
-/** Records what an ACP agent tells in the course of one prompt. */
+/** Records the updates of an ACP agent during one prompt. */
 export class AcpTurn {
   readonly #recorder: TurnRecorder;
   readonly #policy: ToolPolicy;
-  /** All that was told of a call so far. */
+  /** The merged updates of each call so far. */
   readonly #calls = new Map<string, Update>();
-  /** Calls that stand in the log. */
+  /** Calls that are in the log. */
   readonly #told = new Set<string>();
 
   constructor(recorder: TurnRecorder, policy: ToolPolicy) {
@@ -61,7 +61,7 @@ export class AcpTurn {
     return { outcome: { outcome: 'selected', optionId: chosen.optionId } };
   }
 
-  /** Calls of which nothing more was told than that they are to come. */
+  /** Records the calls that were only announced. */
   async finish(): Promise<void> {
     for (const callId of this.#calls.keys()) await this.#tell(callId);
   }
@@ -83,7 +83,7 @@ export class AcpTurn {
     await this.#recorder.use(this.#merge({ toolCallId: callId }));
   }
 
-  /** Takes what is new, and gives the call as it stands now. */
+  /** Merges an update into its call, and returns the call. */
   #merge(update: Update): HarnessCall {
     const callId = String(update['toolCallId']);
     const news = Object.entries(update).filter(

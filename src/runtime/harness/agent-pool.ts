@@ -50,7 +50,7 @@ export class AgentPool {
     this.#options = options;
   }
 
-  /** The process that has heard all of the conversation but what is to be told now, or a fresh one. */
+  /** The kept process if it has all of the conversation but the new input, else a new process. */
   async open(session: Session, entries: readonly Entry[], signal: AbortSignal): Promise<OpenAgent> {
     const { directories, store, start } = this.#options;
     this.#sweep ??= directories.sweep((id) => hasEnded(store, id));
@@ -125,8 +125,8 @@ function fits({ open, agent }: Kept, session: Session, entries: readonly Entry[]
 }
 
 /**
- * True when no turn of the Session will ever go on. One that is archived still does what it had to do
- * then, but a turn that waits waits for nothing: it takes no answer any more. Rejects with `StoreError`.
+ * True when no turn of the Session will ever continue. An archived one still finishes its queued
+ * input, but a turn that waits for its client gets no answer any longer. Rejects with `StoreError`.
  */
 async function hasEnded(store: Store, sessionId: string): Promise<boolean> {
   const row = (await store.get<SessionRow>(sessionKey(sessionId)))?.value;

@@ -35,8 +35,8 @@ const FIRST_RETRY_MS = 1_000;
 
 /**
  * Runs turns by programs that the operator declared (requirements harness.*). A turn that was cut off
- * before its harness was asked begins anew; one that was asked is never repeated, but ends with a
- * `session.error` of the code `interrupted`. While the client is asked for leave, the turn goes on here.
+ * before its harness was asked starts again; one that was asked is never repeated, but ends with a
+ * `session.error` of the code `interrupted`. A pending permission keeps the turn on this process.
  */
 export function createHarnessRunner(options: HarnessRunnerOptions): HarnessRunner {
   const { store, clock } = options;
@@ -110,7 +110,7 @@ async function rest(
   await journal.append([...events, idle(reason)], { status: 'idle' });
 }
 
-/** Ends what a process that is gone left open. A status goes to idle by way of running alone. */
+/** Ends the open calls and request of a lost process. A status reaches idle only from running. */
 function loose({ journal }: HarnessContext): NewEvent[] {
   const { phase, requestId, uses } = journal.state;
   return [

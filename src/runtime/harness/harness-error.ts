@@ -26,7 +26,7 @@ export class HarnessError extends Error {
   }
 }
 
-/** `session.error` of a type that official clients know; `code` tells programs which fault it was. */
+/** `session.error` of a type that official clients know; `code` is the fault, for programs. */
 export function toHarnessEvent(
   { code, message }: HarnessError,
   retry: 'retrying' | 'exhausted',

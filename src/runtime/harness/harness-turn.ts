@@ -132,7 +132,7 @@ function toFault(thrown: unknown): HarnessError {
 
 type Told = Omit<HarnessPrompt, 'recorder'>;
 
-/** A fresh process is told all that was said; the last message may have joined ones that had no answer. */
+/** A fresh process also gets the history; its inputs are all that follow the last answer. */
 async function toTold({ journal, files }: HarnessContext, heard: number): Promise<Told> {
   const { entries } = journal.state;
   const from = heard > 0 ? heard : entries.findLastIndex(({ type }) => type === 'answer') + 1;

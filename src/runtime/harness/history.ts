@@ -8,7 +8,7 @@ export interface HistoryItem {
   readonly text: string;
 }
 
-/** Characters of all; of a longer conversation the end is told. */
+/** Characters of all; a longer conversation is cut to its end. */
 const MAX_CHARS = 256 * 1024;
 
 /** The conversation so far, for a process that has not heard it. */

@@ -8,7 +8,7 @@ const MAX_LINES = 250_000;
 
 /**
  * Reads the output of a harness, one JSON object per line, one after the other: a line is read when the
- * one before it has been dealt with, so the pipe holds up what comes too fast. Anything else than an
+ * one before it has been dealt with, so the pipe holds up a fast harness. Anything else than an
  * object, too much of it, and the end of the output are failures.
  */
 export class JsonLines {

@@ -28,7 +28,7 @@ export class OpenText {
 
   add(text: string): void {
     this.#text += text;
-    // Nobody follows what an agent thinks word by word.
+    // Thoughts are not shown in parts.
     if (this.type === 'agent.thinking') return;
     const pending = this.#pending + text;
     const length = this.#scrubber.safeLength(pending);

@@ -1,6 +1,6 @@
 import { redactSecrets } from '../../core/redact.ts';
 
-/** Shorter names of the inside would stand in ordinary words. */
+/** Shorter internal names would occur in ordinary words. */
 const MIN_NAME = 4;
 
 /**
@@ -20,7 +20,7 @@ export class Scrubber {
   }
 
   text(text: string): string {
-    // Most of what is said comes word by word.
+    // Most texts are single words.
     if (text.length < MIN_NAME) return text;
     let result = redactSecrets(text, this.#secrets);
     for (const [internal, shown] of this.#names) result = result.replaceAll(internal, shown);

@@ -7,7 +7,7 @@ export interface SessionDirectories {
   open(sessionId: string): Promise<string>;
   /** Never rejects. */
   remove(sessionId: string): Promise<void>;
-  /** Removes those of Sessions that have ended while nobody looked. Never rejects. */
+  /** Removes those of Sessions that have ended while no process watched them. Never rejects. */
   sweep(hasEnded: (sessionId: string) => Promise<boolean>): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export function createSessionDirectories(root: string): SessionDirectories {
     },
     async sweep(hasEnded) {
       const names = await readdir(root).catch(() => []);
-      // Anything else there is somebody else's.
+      // Other names there are not the gateway's.
       for (const name of names.filter((one) => one.startsWith('sess_')))
         if (await hasEnded(name).catch(() => false)) await remove(name);
     },

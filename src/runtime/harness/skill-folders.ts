@@ -45,7 +45,7 @@ async function unlinkAbove(directory: string): Promise<void> {
   if (found?.isSymbolicLink()) await unlink(above);
 }
 
-/** Text that tells a harness of its Skills; empty where there are none. */
+/** Text that lists the Skills for a harness; empty where there are none. */
 export function toSkillWords(skills: readonly SkillFolder[]): string {
   if (skills.length === 0) return '';
   const how = `Each is a folder below \`${FOLDER}\` in your working directory. When one of them fits what you are asked, read its \`SKILL.md\` before you begin.`;

@@ -26,7 +26,7 @@ import { whenAborted, within } from './within.ts';
 export interface StartAgentDeps {
   /** Declared programs by name. */
   readonly harnesses: ReadonlyMap<string, HarnessProgram>;
-  /** Programs of Agents are run, too. Default: nothing but what is declared. */
+  /** Programs of Agents are run, too. Default: only declared ones. */
   readonly harnessesInline?: boolean;
   /** Variables by which a harness gets the secrets of the Session's Agent. */
   readonly credentialsFor: (session: Session) => Promise<Readonly<Record<string, string>>>;
@@ -59,7 +59,7 @@ const INLINE_TIMEOUTS: HarnessProgram['timeouts'] = {
   turn: parseDuration(HARNESS_TIMES.turn),
   stop: parseDuration(HARNESS_TIMES.stop),
 };
-/** Between the request to end and the kill of what is not wanted any more. */
+/** Between the request to end and the kill of a process whose start was aborted. */
 const ABORT_GRACE_MS = 300;
 
 /**

@@ -27,21 +27,21 @@ export interface Verdict {
 export interface TurnRecorderOptions {
   readonly journal: TurnJournal;
   readonly scrubber: Scrubber;
-  /** Nothing more is recorded, and nobody is asked any more. */
+  /** Once aborted, nothing is recorded, and no client is asked. */
   readonly signal: AbortSignal;
-  /** The harness is gone: what it said is still recorded, but what it asked needs no answer. */
+  /** The harness is gone: its output is still recorded, but its requests need no answer. */
   readonly gone: Promise<void>;
 }
 
 /** Most events of one turn. */
 const MAX_EVENTS = 10_000;
-/** Characters of one event; a longer text goes on in the next. */
+/** Characters of one event; a longer text continues in the next. */
 const MAX_TEXT = 256 * 1024;
 const MAX_INPUT = 256 * 1024;
 
 /**
  * Writes what a harness says in a turn to the log, in its order, one step after the other. Rejects with
- * `HarnessError` `too_much_output`, `conflict` when the turn is somebody else's by now, or `StoreError`.
+ * `HarnessError` `too_much_output`, `conflict` when another worker has the turn, or `StoreError`.
  */
 export class TurnRecorder {
   readonly #options: TurnRecorderOptions;
@@ -79,7 +79,7 @@ export class TurnRecorder {
     return this.#inTurn(() => this.#result(callId, outcome));
   }
 
-  /** Asks whoever decides on the call; undefined when the turn ends before that. */
+  /** Asks for the decision on the call; undefined when the turn ends before that. */
   async ask(call: HarnessCall): Promise<Verdict | undefined> {
     let verdict: Verdict | undefined;
     await this.#inTurn(async () => {

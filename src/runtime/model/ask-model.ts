@@ -55,7 +55,7 @@ export function askModel(context: TurnContext): Promise<void> {
   });
 }
 
-/** A store that fails tells so at the next append. */
+/** A store failure rejects the next append. */
 async function flush(journal: TurnJournal): Promise<void> {
   await journal.flush().catch(() => undefined);
 }
@@ -66,9 +66,9 @@ interface Beginning {
 }
 
 /**
- * Ends what a former go left open, so that every request in the log has one end. A start that changes
- * nothing for whoever goes on is written while the model is asked already. What does not fit is
- * out of the conversation from this event on: whoever reads the log asks the same.
+ * Ends the open request of a former attempt, so that every request in the log has one end. A start
+ * without which a takeover does the same is written while the model is asked already. Entries that
+ * do not fit are out of the conversation from this event on: every replay of the log asks the same.
  */
 async function begin(
   { journal, deps, agent, instructions, files }: TurnContext,

@@ -58,8 +58,8 @@ const TOO_MANY: NewEvent = toErrorEvent(
 
 /**
  * Runs turns by asking the Agent's model and its tools in turn (requirements sessions.turn.*). Every
- * step is in the log before the next begins and is chosen from the log alone, so any process goes on
- * from any place in it: a model request without an answer is made again; a call of a tool that may
+ * step is in the log before the next begins and is chosen only from the log, so any process can
+ * continue after any of them: a request without an answer is made again; a call of a tool that may
  * have begun is answered with an error, unless its server says that repeating it changes nothing.
  */
 export function createModelLoop(deps: ModelLoopDeps): TurnRunner {
@@ -173,7 +173,7 @@ async function deny(uses: readonly ToolUse[], { journal }: TurnContext): Promise
   await journal.append(results);
 }
 
-/** Ends what a turn that is given up leaves open. A status goes to idle by way of running alone. */
+/** Ends the open calls and request of a turn given up. A status reaches idle only from running. */
 function loose({ journal, begun }: TurnContext): NewEvent[] {
   const { phase, requestId, uses } = journal.state;
   return [

@@ -12,7 +12,7 @@ const LANES = 8;
 
 /** Runs calls on their servers, each result in the log as soon as it is there. */
 export async function runTools(uses: readonly ToolUse[], context: TurnContext): Promise<void> {
-  // A worker that goes on after a crash knows by it that they may have begun.
+  // After a crash, it shows the next worker that they may have begun.
   await context.journal.settle();
   await interruptible(context.journal, context.signal, (stopped) =>
     inLanes(uses, LANES, (use) => runTool(use, context, stopped)),

@@ -39,7 +39,7 @@ const LOAD_SKILL: ServerTool = {
 export const SKILL_TOOL = toVisibleName(SKILL_SERVER, LOAD_SKILL.name);
 
 /**
- * The Agent with the tool that its Skills are read by. It is told as a tool of an MCP server: clients
+ * The Agent with the tool that its Skills are read by. It is shown as one of an MCP server: clients
  * take other calls for theirs to answer.
  */
 export function withSkillTool(agent: ResolvedAgent, skills: readonly TurnSkill[]): ResolvedAgent {

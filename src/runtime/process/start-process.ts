@@ -10,11 +10,11 @@ import { LineSplitter } from './line-splitter.ts';
 export interface RunningProcess {
   /** Lines of stdout, read once; ends with the output. Throws a fault for a line that is too long. */
   readonly lines: AsyncIterable<string>;
-  /** Resolves at the end of the process itself; what it started is ended then, too. */
+  /** Resolves at the end of the process itself; the rest of its group is ended then, too. */
   readonly exited: Promise<void>;
-  /** Writes one JSON value and a line break. Rejects when the process takes no more. */
+  /** Writes one JSON value and a line break. Rejects when the process takes no further input. */
   send(value: unknown): Promise<void>;
-  /** Ends the whole group: asks it to, kills what is left after the grace. Idempotent, never rejects. */
+  /** Ends the whole group: asks it to, kills it after the grace. Idempotent, never rejects. */
   end(graceMs: number): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface ProcessOptions {
   readonly cwd?: string | undefined;
   /** Bytes of one line of stdout. */
   readonly maxLine: number;
-  /** Unguessable, of this start alone; see `MarkedGroup`. */
+  /** Unguessable and only of this start; see `MarkedGroup`. */
   readonly marker: string;
   readonly reaper: Reaper;
   readonly clock: Clock;
@@ -46,12 +46,12 @@ const MAX_STDERR_LINES = 1_000;
 const LINGER_MS = 1_000;
 
 /**
- * Starts a program that no death of the gateway leaves behind. Rejects with the fault `start_failed`.
+ * Starts a program that is ended however the gateway dies. Rejects with the fault `start_failed`.
  */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { reaper, marker, toError } = options;
   try {
-    // Registers it before the process is there: it must not exist for a moment without anybody to end it.
+    // Registered before the start: the process must never exist without a reaper that ends it.
     await reaper.watch({ marker });
   } catch {
     throw toError('start_failed');

@@ -15,7 +15,7 @@ export interface Reaper {
   watch(group: MarkedGroup): Promise<void>;
   /** Nothing of the group is left. */
   forget(marker: string): void;
-  /** Ends the reaper, which kills what it still watches. Idempotent. */
+  /** Ends the reaper, which kills the groups that it still watches. Idempotent. */
   close(): Promise<void>;
 }
 

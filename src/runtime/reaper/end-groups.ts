@@ -14,7 +14,7 @@ const MAX_POLL_MS = 200;
 const MAX_KILLS = 40;
 
 /**
- * Ends all members of the groups: asks them to (SIGTERM), and kills what is left after the grace.
+ * Ends all members of the groups: asks them to (SIGTERM), and kills the rest after the grace.
  * Resolves with true when nothing is left; false for what not even a kill ends now.
  */
 export async function endGroups(
@@ -49,7 +49,7 @@ async function askToEnd(
   return true;
 }
 
-/** Signals the leaders alone: the fallback where there is no `/proc`. */
+/** Signals only the leaders: the fallback where there is no `/proc`. */
 function signalLeaders(groups: readonly MarkedGroup[], signal: NodeJS.Signals): void {
   for (const { pid } of groups) if (pid !== undefined) signalGroup(pid, signal);
 }

@@ -2,11 +2,11 @@ import { findByEnvironment, readProcessTable } from './process-table.ts';
 import type { ProcessEntry } from './process-table.ts';
 
 /**
- * A process with all that it started. Whoever descends from it inherits the marker in its environment,
+ * A process with its descendants. Each of them inherits the marker in its environment,
  * whatever group or session it moves to.
  */
 export interface MarkedGroup {
-  /** Unguessable and of this start alone. */
+  /** Unguessable and only of this start. */
   readonly marker: string;
   /** Leader of its group and session; undefined until it is known. */
   readonly pid?: number | undefined;
@@ -17,7 +17,7 @@ export const MARKER_VARIABLE = 'AGENT_GATEWAY_HARNESS';
 
 /**
  * The living members of the groups: those that carry a marker, are in the group or session of a leader,
- * or descend from such a one. A process that has done away with all three at once is nobody's.
+ * or descend from such a one. A process that has done away with all three at once is not found.
  */
 export async function findMembers(groups: readonly MarkedGroup[]): Promise<ProcessEntry[]> {
   if (groups.length === 0) return [];

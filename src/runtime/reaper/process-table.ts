@@ -27,7 +27,7 @@ export async function findByEnvironment(
   texts: readonly string[],
 ): Promise<ProcessEntry[]> {
   const found = await inBatches(entries, async (entry) => {
-    // Processes of other users may not be read; what they descend from still tells.
+    // Processes of other users may not be read; their ancestors still identify them.
     const environment = await readFile(`/proc/${entry.pid}/environ`).catch(() => undefined);
     return environment && texts.some((text) => environment.includes(text)) ? entry : undefined;
   });

@@ -5,9 +5,9 @@ import { endGroups } from './end-groups.ts';
 import type { MarkedGroup } from './marked-group.ts';
 
 /**
- * The child process that outlives its gateway: it is told on stdin, one JSON object per line, which
- * groups there are (`{"watch": {marker, pid?}}`, `{"forget": marker}`). When the pipe closes, by
- * whatever death, it kills what is left of them and ends.
+ * The child process that outlives its gateway: it reads its groups from stdin, one JSON object per
+ * line (`{"watch": {marker, pid?}}`, `{"forget": marker}`). When the pipe closes, by whatever
+ * death, it kills the remaining members and ends.
  */
 
 /**

@@ -14,7 +14,7 @@ export interface CallableTool extends Pick<ToolUse, 'kind' | 'name' | 'server' |
 type Toolset = Exclude<AgentTool, { type: 'custom' }>;
 
 /**
- * Permission policies by default: clients watch the tools that they run, nobody watches a server.
+ * Permission policies by default: clients watch the tools that they run, but not those of servers.
  */
 const DEFAULT_POLICIES = {
   agent_toolset_20260401: 'always_allow',

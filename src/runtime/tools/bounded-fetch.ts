@@ -14,13 +14,13 @@ export interface BoundedFetchOptions {
   /** Most bytes of one answer, counted after decoding. */
   readonly maxBytes: number;
   /**
-   * Receives what was asked at the end of every answer, and with the error where it broke off. Its
+   * Receives the requests at the end of every answer, and the error where it broke off. Its
    * last bytes may not have been read yet.
    */
   onEnd(asked: Asked, thrown: unknown): void;
 }
 
-/** Requests of a call, or the event behind which it asks for what followed. */
+/** Requests of a call, or the event after which it resumes a stream. */
 export interface Asked {
   readonly requests: readonly RequestId[];
   readonly lastEventId: string | undefined;
@@ -66,7 +66,7 @@ function requestsOf(body: unknown): RequestId[] {
   return isJSONRPCRequest(message) ? [message.id] : [];
 }
 
-/** Id of the event behind which a call asks for what followed. */
+/** Id of the event after which a call resumes a stream. */
 export function eventBefore(init: Parameters<FetchLike>[1]): string | undefined {
   return new Headers(init?.headers).get('last-event-id') ?? undefined;
 }

@@ -17,7 +17,7 @@ export interface HttpTransportOptions extends Omit<BoundedFetchOptions, 'onEnd'>
   readonly clock: Clock;
 }
 
-/** The SDK tells nobody which call it gives up, so lost streams are asked for again here. */
+/** The SDK does not report which call it gives up, so lost streams are resumed here. */
 const NO_RECONNECTION = {
   initialReconnectionDelay: 1000,
   maxReconnectionDelay: 1000,
@@ -35,9 +35,9 @@ const FAREWELL_MS = 2_000;
 /** A request without its answer. */
 interface OpenCall {
   readonly id: RequestId;
-  /** Id of the last event of its stream; the server tells what follows it to those who come back. */
+  /** Id of the last event of its stream; a resumed stream continues after it. */
   lastEventId?: string;
-  /** The one behind which it was asked for last. */
+  /** The one after which it was resumed last. */
   resumedBehind?: string;
   timer?: Timer;
 }

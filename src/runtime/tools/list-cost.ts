@@ -13,7 +13,7 @@ export function listCostOf(catalog: Catalog, model: string, usage: Usage): numbe
   return known.length === 0 ? null : Math.max(...known.map((pricing) => costOf(usage, pricing)));
 }
 
-/** False for a model that nobody can tell the costs of. */
+/** False for a model without a price above zero: its costs are unknown. */
 export function hasListPrice(catalog: Catalog, model: string): boolean {
   return pricesOf(catalog, model).some((pricing) =>
     Object.values(pricing).some((price) => price > 0),

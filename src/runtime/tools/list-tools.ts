@@ -12,7 +12,7 @@ export interface ListLimits {
 
 const MAX_TOOLS = 256;
 const MAX_PAGES = 32;
-/** Characters; models are told all of them with every request. */
+/** Characters; every request to a model has all of them. */
 const MAX_DESCRIPTION = 16 * 1024;
 const MAX_SCHEMA = 64 * 1024;
 const MAX_NAME = 128;

@@ -121,7 +121,7 @@ async function connect(
   }
 }
 
-/** A client whose connection broke knows its transport no more, which may still be ending a process. */
+/** A client whose connection broke has dropped its transport, which may still end a process. */
 async function end({ client, transport }: Connection): Promise<void> {
   await client.close().catch(() => undefined);
   await transport.close().catch(() => undefined);

@@ -2,7 +2,7 @@ import { toGatewayError } from '../../core/errors.ts';
 import type { ErrorCode, GatewayError } from '../../core/errors.ts';
 import type { NewEvent } from '../../sessions/log/session-event.ts';
 
-/** A failed model request as a `session.error` tells it. */
+/** A failed model request as a `session.error` shows it. */
 export interface ModelFailure {
   readonly type:
     | 'billing_error'

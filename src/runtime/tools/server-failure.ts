@@ -10,7 +10,7 @@ const TYPES: Readonly<Record<ToolServerError['reason'], string>> = {
   tools: 'unknown_error',
 };
 
-/** The turn goes on without the server, or the tool; it is asked again in the next one. */
+/** The turn continues without the server, or the tool; it is asked again in the next one. */
 export function toServerErrorEvent({ server, error }: ServerFailure): NewEvent {
   const { reason, message } = error;
   return toErrorEvent({ type: TYPES[reason], message, mcp_server_name: server }, 'retrying');

@@ -26,7 +26,7 @@ export class ServerPool {
 
   /**
    * The tools of all servers that the Agent uses, and the servers that could not be asked: those are
-   * named once and left alone until {@link forgive}. A server some of whose tools are left out is named
+   * named once and skipped until {@link forgive}. A server with tools that are left out is named
    * with every list.
    */
   async list(

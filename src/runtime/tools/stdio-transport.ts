@@ -6,7 +6,7 @@ import { ToolServerError } from './tool-server.ts';
 
 /** Between the request to end and the kill of a server that is not needed any more. */
 const GRACE_MS = 2_000;
-/** Some servers greet on stdout; one that goes on like this is none. */
+/** Some servers greet on stdout; a program that prints more such lines is no server. */
 const MAX_GARBAGE_LINES = 100;
 
 /** A server that is a process, in place of the SDK's own transport, which leaves orphans. */

@@ -3,7 +3,7 @@ import { redactSecrets } from '../../core/redact.ts';
 import { isCommonImage, isInlineData } from '../../resources/files/inline-media.ts';
 import type { ToolOutcome } from './tool-server.ts';
 
-/** Characters of all texts of one result; models read no more of it. */
+/** Characters of all texts of one result; the rest is cut. */
 const MAX_TEXT = 256 * 1024;
 /** Base64 characters of all images of one result; it has to fit into one event. */
 const MAX_IMAGES = 8 * 1024 * 1024;
@@ -13,7 +13,7 @@ const MAX_BLOCKS = 256;
 type Block = ToolOutcome['content'][number];
 
 /**
- * A result of `tools/call` in the content blocks of events. What has no block of its own is told as text.
+ * A result of `tools/call` in the content blocks of events. Parts without a block type become text.
  *
  * @param secrets that the server was given; in no text, whatever it says
  */

@@ -21,7 +21,7 @@ export interface ToolCredentials {
   report(session: Session, credential: ToolCredential, isRefused: boolean): Promise<void>;
 }
 
-/** Request headers that carry them. A name that is no header stands for a bearer token. */
+/** Request headers that carry them. A name that is no header means a bearer token. */
 export function toHeaders(credentials: readonly ToolCredential[]): Record<string, string> {
   return Object.fromEntries(
     credentials.map(({ name, value }) =>
@@ -30,7 +30,7 @@ export function toHeaders(credentials: readonly ToolCredential[]): Record<string
   );
 }
 
-/** A name that stands for a header; any other stands for a bearer token. */
+/** True for the name of a header; any other means a bearer token. */
 export function isHeaderName(name: string): boolean {
   return /^(?:authorization|cookie|[a-z0-9]+(?:-[a-z0-9]+)+)$/i.test(name);
 }

@@ -1,7 +1,7 @@
 import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
 
-/** A tool as its server tells it. */
+/** A tool as its server lists it. */
 export interface ServerTool {
   readonly name: string;
   readonly description: string | undefined;
@@ -26,7 +26,7 @@ export interface ToolServer {
   /** All of them. Rejects with {@link ToolServerError}. */
   list(signal: AbortSignal): Promise<readonly ServerTool[]>;
   /**
-   * An error that the tool or the server tells of the call is an outcome. Rejects with
+   * An error that the tool or the server returns for the call is an outcome. Rejects with
    * {@link ToolServerError} where the server could not be asked, or its answer was lost.
    */
   call(

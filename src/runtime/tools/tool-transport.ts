@@ -1,7 +1,7 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { ToolServerError } from './tool-server.ts';
 
-/** A way to a server, which tells why it broke. */
+/** A connection to a server, with the fault that broke it. */
 export interface ToolTransport extends Transport {
   /** Undefined while it works. */
   readonly fault: ToolServerError | undefined;

@@ -6,7 +6,7 @@ export interface ToolResult {
   readonly isError: boolean;
 }
 
-/** One call of a tool by the model, as the events tell it. */
+/** One call of a tool by the model, as the events show it. */
 export interface ToolUse {
   /** Id of its event, by which the model and the client know the call. */
   readonly id: string;
@@ -23,7 +23,7 @@ export interface ToolUse {
   result: ToolResult | undefined;
 }
 
-/** The turn cannot go on without the client. */
+/** The turn cannot continue without the client. */
 export function waitsForClient(use: ToolUse): boolean {
   if (use.result) return false;
   if (use.kind === 'custom') return true;
@@ -31,7 +31,7 @@ export function waitsForClient(use: ToolUse): boolean {
   return use.permission !== 'allow' && !use.verdict;
 }
 
-/** The client said no; the model is yet to be told. */
+/** The client denied it; the result for the model is pending. */
 export function isDenied(use: ToolUse): boolean {
   return !use.result && use.kind !== 'custom' && use.verdict?.isAllowed === false;
 }

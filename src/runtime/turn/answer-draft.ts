@@ -82,7 +82,7 @@ export class AnswerDraft {
     if (draft.type === 'text') this.#listener.said(this.#places.get(number) ?? 0, text);
   }
 
-  /** A decoder opens every part before it goes on with it. */
+  /** A decoder opens every part before it continues it. */
   #draft(number: number): Draft {
     return this.parts[this.#places.get(number) ?? -1] as Draft;
   }

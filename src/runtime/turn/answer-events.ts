@@ -64,7 +64,7 @@ function toUse(call: ToolCallPart, tool: CallableTool | undefined, shown: ShownA
     : [{ type: 'agent.mcp_tool_use', ...use, mcp_server_name: server }];
 }
 
-/** The model is told at once, so that it can do better. */
+/** The model gets the refusal at once, so that it can correct the call. */
 function toRefused(id: string, { name }: ToolCallPart, refusal: Refusal): NewEvent[] {
   const content = [{ type: 'text', text: REFUSALS[refusal] }];
   return [

@@ -34,7 +34,7 @@ const SIGNATURES: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
   ['application/pdf', /^%PDF-/],
 ];
 
-/** Content that stands for a file: its block without what the naming block says, or words. */
+/** Content that replaces a file: its block without what the naming block says, or words. */
 interface Content {
   readonly block: Block;
   /** Bytes that a request spends on it. */
@@ -42,8 +42,8 @@ interface Content {
 }
 
 /**
- * Puts the content of files in the place of the blocks that name them. The newest go first: what has no
- * room any more is named in words, as is what was deleted or cannot be read.
+ * Puts the content of files in the place of the blocks that name them. The newest go first: files
+ * without room are named in words, as are deleted and unreadable ones.
  */
 export class AttachedFiles {
   readonly #find: FindFile;

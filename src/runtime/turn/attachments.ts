@@ -5,7 +5,7 @@ import type { Block } from './attached-files.ts';
 
 const BINARY: ReadonlySet<unknown> = new Set(['base64', 'data', 'url', 'file']);
 
-/** Words in place of what was refused, in an event and in the canonical form. */
+/** Words in place of a refused attachment, in an event and in the canonical form. */
 const REFUSED = {
   type: 'text',
   text: '(An attachment is left out: the request with it was refused.)',

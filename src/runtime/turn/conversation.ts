@@ -21,7 +21,7 @@ export type Entry =
 
 export type AnswerPart = Part | { readonly type: 'use'; readonly use: ToolUse };
 
-/** The conversation as the model is told it, each answer followed by the results of its calls. */
+/** The conversation as the model gets it, each answer followed by the results of its calls. */
 export function toTurns(entries: readonly Entry[]): Turn[] {
   return entries.flatMap((entry) =>
     entry.type === 'input' ? [toInputTurn(entry.event)] : toAnswerTurns(entry.parts),
@@ -70,7 +70,7 @@ function namesFile(block: Block): boolean {
   return fileOf(block) !== undefined;
 }
 
-/** A block that makes no sense is told as it is: the history stands, and one block must not end a Session. */
+/** An invalid block becomes text: the log is final, and one block must not end a Session. */
 function readBlock(block: unknown): Part {
   try {
     return fromBlock(block, { path: 'content', writer: 'client', unmapped: new Set() });

@@ -8,7 +8,7 @@ import type { AnswerPart, Entry } from './conversation.ts';
 import type { TurnState } from './turn-state.ts';
 
 export interface ContextRoom {
-  /** Tokens of a request; a guess where nobody said how much the model reads. */
+  /** Tokens of a request; a guess where the context window of the model is unknown. */
   readonly tokens: number;
   readonly instructions: string;
   readonly tools: readonly FunctionTool[];
@@ -21,10 +21,10 @@ const KEPT_SHARE = 0.5;
 const IMAGE_TOKENS = 1_600;
 /** Bytes of a document for which one token is counted: most of its bytes are no text. */
 const BYTES_PER_TOKEN = 100;
-/** Most tokens that are counted for a document; one that has more is not alone to leave nothing else. */
+/** Most tokens that are counted for a document; a larger one must not crowd out all else. */
 const MAX_DOCUMENT_TOKENS = 32_000;
 
-/** Note for the model, in front of a conversation that does not begin with its beginning. */
+/** Note for the model, before a conversation that does not begin with its beginning. */
 export const LEFT_OUT_NOTE =
   'The conversation is longer than you can read, so its older part is left out. Say so where you need it.';
 
@@ -56,7 +56,7 @@ export async function toLeaveOut(
   let excess = rest - KEPT_SHARE * (isTold ? Math.min(rest, tokens) : tokens);
   let count = 0;
   while (excess > 0 && count < sizes.length) excess -= sizes[count++] ?? 0;
-  // The rest begins with a question of somebody, as providers want it.
+  // The rest begins with an input, as providers want it.
   while (count > 0 && count < state.turnStart && state.entries[count]?.type === 'answer') count++;
   return count;
 }
@@ -68,7 +68,7 @@ function isWhole(entry: Entry): boolean {
   );
 }
 
-/** Text counts by its length, bytes in base64 and files by what they are. */
+/** Text counts by its length, bytes in base64 and files by their media type and size. */
 async function sizeOf(entry: Entry, findFile: FindFile): Promise<number> {
   const media: Block[] = [];
   const withoutMedia = (_name: string, value: unknown): unknown => {
@@ -100,7 +100,7 @@ interface Media {
   readonly bytes: number;
 }
 
-/** An address does not tell what is there. */
+/** The media type and size at an address are unknown. */
 function readSource({ source }: Block): Media {
   const { media_type: given, mediaType = given, data } = source as Block;
   const bytes = typeof data === 'string' ? data.length * 0.75 : 0;

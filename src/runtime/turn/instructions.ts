@@ -1,6 +1,6 @@
 import type { ResolvedAgent } from '../../sessions/resolved-agent.ts';
 
-/** A Skill as far as the model is told it before it asks. */
+/** The part of a Skill that the model gets before it loads the Skill. */
 export interface SkillTitle {
   readonly name: string;
   readonly description: string;

@@ -14,7 +14,7 @@ export async function interruptible<T>(
     await journal.sync();
     if (journal.state.isInterrupted) stop.abort();
   };
-  // A store that fails tells so at the next append.
+  // A store failure rejects the next append.
   const onInput = (): void => void look().catch(() => undefined);
   const forget = journal.log.onInput(onInput);
   onInput();

@@ -7,7 +7,7 @@ const MAX_CHARS = 8 * 1024 * 1024;
 
 /**
  * States of Sessions between two turns, for the process that ran the last one: events never change, so the
- * next turn reads those behind them alone, however long the conversation is. A state belongs to one turn at
+ * next turn reads only later ones, however long the conversation is. A state belongs to one turn at
  * a time, which takes it from here. The ones that were put here first go first.
  */
 export class KeptStates {

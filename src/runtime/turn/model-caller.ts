@@ -48,11 +48,11 @@ export interface ModelCaller {
    * @throws ModelCallError with what a direct call would answer, when it was aborted, too
    */
   ask(question: ModelQuestion): Promise<ModelAnswer>;
-  /** Tokens that a request to the model may have beside its answer. */
+  /** Tokens that a request to the model may have in addition to its answer. */
   roomOf(model: string): number;
 }
 
-/** A model call without an answer, and what it consumed all the same. */
+/** A model call without an answer, with the usage and cost that it has all the same. */
 export class ModelCallError extends Error {
   override readonly name = 'ModelCallError';
   override readonly cause: unknown;
@@ -135,7 +135,7 @@ export function createModelCaller(deps: ModelCallerDeps): ModelCaller {
   };
 }
 
-/** The client of one call. Gone when the question is taken back, and for what may go on behind its answer. */
+/** The client of one call. Gone once the call is aborted or has ended. */
 class Asker implements ClientConnection {
   readonly #signal: AbortSignal;
   readonly #listeners = new Set<() => void>();

@@ -7,7 +7,7 @@ const MAX_TOOL_ROUNDS = 50;
 
 /** Next thing to do in a turn. */
 export type Step =
-  /** Take up the next message, or go on with what was interrupted by waiting. */
+  /** Take up the next message, or continue the turn that was interrupted by waiting. */
   | { readonly type: 'start' }
   /** Take up the next message and give it up at once: it was interrupted before its turn. */
   | { readonly type: 'skip' }
@@ -23,7 +23,7 @@ export type Step =
   /** Nothing, until more input arrives. */
   | { readonly type: 'rest' };
 
-/** A function of the events alone, so that whoever finds them goes on in the same way. */
+/** A function of only the events, so that every process continues from them in the same way. */
 export function nextStep(state: TurnState): Step {
   switch (state.phase) {
     case 'terminated':

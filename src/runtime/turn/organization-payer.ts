@@ -6,7 +6,7 @@ import type { PayingKey, Principal } from '../../usage/principal.ts';
 
 /**
  * The organization in the place of a key: held to its own state and spending limits and to no key's.
- * What it spends is recorded under the id that stands for the key.
+ * Its spend is recorded under the `keyId` of the payer.
  */
 export async function findOrganizationPayer(
   repository: Repository,

@@ -3,7 +3,7 @@ import type { Admitted, GateDeps, KeyFound } from '../../surfaces/gate.ts';
 import type { PayingKey } from '../../usage/principal.ts';
 
 export interface PayerGateDeps extends Pick<GateDeps, 'rates' | 'concurrency'> {
-  /** The key that pays, or whoever stands for it, as things stand now. */
+  /** The key that pays, or the payer in its place, in its current state. */
   find(payer: PayingKey): KeyFound | Promise<KeyFound>;
 }
 

@@ -15,7 +15,7 @@ export class ShownAnswer implements AnswerListener {
   opened(index: number, { type }: Part): void {
     this.#types[index] = type;
     if (type === 'reasoning') this.#start('agent.thinking', index);
-    // A text behind a text goes on with its message.
+    // A text after a text continues its message.
     if (type === 'text' && this.#types[index - 1] !== 'text') this.#start('agent.message', index);
   }
 

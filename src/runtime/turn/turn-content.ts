@@ -2,7 +2,7 @@ import type { Session } from '../../sessions/session.ts';
 import type { AttachedFile } from './attached-files.ts';
 import type { TurnSkill } from '../model/skill-server.ts';
 
-/** Content that turns read beside the log of their Session. */
+/** Content that turns read in addition to the log of their Session. */
 export interface TurnContent {
   /** Skills of the Session's Agent that are still there. */
   skills(session: Session): Promise<readonly TurnSkill[]>;

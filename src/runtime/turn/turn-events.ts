@@ -33,7 +33,7 @@ export interface RequestEnd {
   readonly isRefused?: boolean;
 }
 
-/** The end of a model request, with what it consumed. */
+/** The end of a model request, with its usage. */
 export function requestEnd(
   startId: string,
   { isError, usage = NO_USAGE, isTooLong = false, isRefused = false }: RequestEnd,
@@ -53,7 +53,7 @@ export function requestEnd(
   };
 }
 
-/** The result of a call; that of a custom tool is the client's alone to tell. */
+/** The result of a call; only the client sends that of a custom tool. */
 export function toolResult({ kind, id }: ToolUse, { content, isError }: ToolOutcome): NewEvent {
   return kind === 'mcp'
     ? { type: 'agent.mcp_tool_result', mcp_tool_use_id: id, content, is_error: isError }
@@ -61,7 +61,7 @@ export function toolResult({ kind, id }: ToolUse, { content, isError }: ToolOutc
 }
 
 /**
- * Results of the calls that nobody will answer any more. One that nobody was permitted to run, or that
+ * Results of the calls that will get no answer any longer. One that was never permitted, or that
  * `mayHaveBegun` denies, had no effect, and its result says so.
  */
 export function openResults(

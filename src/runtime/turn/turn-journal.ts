@@ -15,7 +15,7 @@ export interface Change {
   readonly isLast?: true;
 }
 
-/** The log of a Session and where it stands, always of one mind: every write and every read goes through here. */
+/** The log of a Session and its state, kept consistent: every write and read goes through here. */
 export class TurnJournal {
   readonly state: TurnState;
   readonly log: TurnLog;
@@ -42,21 +42,21 @@ export class TurnJournal {
     return isSpent({ budget: this.log.session.budget, cost: this.#cost });
   }
 
-  /** Takes note of what others appended, as far as the log has seen it. Rejects with `StoreError`. */
+  /** Reads events of other writers, as far as the log has seen them. Rejects with `StoreError`. */
   sync(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.log.session.head > this.state.seq) await this.#read();
     });
   }
 
-  /** Durable when it resolves. Rejects with `conflict` when the turn is somebody else's by now, or `StoreError`. */
+  /** Resolves once durable. Rejects with `conflict` after a takeover, or with `StoreError`. */
   append(events: readonly NewEvent[], change: Change = {}): Promise<PlacedEvent[]> {
     return this.#inTurn(() => this.#append(events, change));
   }
 
   /**
-   * Appends an event together with what comes next, or by {@link flush}. It may be lost with the process:
-   * whoever goes on does the same without it.
+   * Appends an event together with the next ones, or by {@link flush}. A crash may lose it:
+   * a takeover does the same without it.
    */
   defer(event: NewEvent): void {
     this.#deferred.push(event);
@@ -68,7 +68,7 @@ export class TurnJournal {
     });
   }
 
-  /** Shows a part of an event, unless what stands before it is still deferred. */
+  /** Shows a part of an event, unless an earlier event is still deferred. */
   show(delta: EventDelta): void {
     if (this.#deferred.length === 0) this.log.show(delta);
   }
@@ -100,7 +100,7 @@ export class TurnJournal {
     this.#usage = total;
     this.#cost = sum;
     this.#unpriced = unpriced;
-    // Events that a client sent meanwhile stand before ours.
+    // Events that a client sent meanwhile come before ours.
     if (placed[0] && placed[0].seq !== state.seq + 1) await this.#read();
     for (const one of placed) state.take(one);
     return placed;

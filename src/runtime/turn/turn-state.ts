@@ -31,15 +31,15 @@ interface ClosedRequest {
  * is sent while a turn runs joins the conversation when its own turn begins.
  */
 export class TurnState {
-  /** Place of the last event that was taken. */
+  /** Position of the last event that was taken. */
   seq = 0;
   /** Characters of the events that were taken, about. */
   chars = 0;
-  /** Place of the last of them that a client sent. */
+  /** Position of the last of them that a client sent. */
   lastInput = 0;
   phase: Phase = 'idle';
   readonly entries: Entry[] = [];
-  /** Tokens of entries that change no more, as far as they were counted. */
+  /** Tokens of entries that no longer change, as far as they were counted. */
   readonly sizes = new WeakMap<Entry, number>();
   /** Turns that have begun. */
   turns = 0;
@@ -59,7 +59,7 @@ export class TurnState {
   rounds = 0;
   /** Failed model requests since the last answer. */
   failures = 0;
-  /** Place of the last input when the turn began or went on: what it called for may be under way from then on. */
+  /** Position of the last input when the turn began or continued: its calls may be in flight. */
   calledAt = 0;
   /** The client wants the turn to end that runs or is next. */
   isInterrupted = false;

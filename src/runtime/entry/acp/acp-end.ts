@@ -9,8 +9,8 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
 };
 
 /**
- * The result of a prompt. A turn that waits for its client ends it: how to answer is told in `_meta`,
- * and the answer goes to the Session.
+ * The result of a prompt. A turn that waits for its client ends it, with the reason in `_meta`;
+ * the answer goes to the Session.
  *
  * @throws RpcError `internalError` for a turn that failed, or that ended with its Session;
  *   `invalidRequest` for one that has not begun, because another waits for its client

@@ -45,7 +45,7 @@ export interface AcpDeps extends AcpMethodDeps {
 
 /**
  * A Service as an agent of the Agent Client Protocol, one message to a POST (contract: Services). There is
- * no state of a connection: every request stands for itself, on whichever process.
+ * no state of a connection: every request is self-contained, on whichever process.
  */
 export interface AcpEntry {
   post(call: PostedCall): Promise<Reply | CallResult>;
@@ -73,7 +73,7 @@ export function createAcpEntry(deps: AcpDeps): AcpEntry {
   };
 }
 
-/** Nobody is told of a notification that came to nothing. */
+/** Runs a notification. Its `RpcError` is dropped: JSON-RPC has no answer to a notification. */
 async function take(message: RpcNotification, call: PostedCall, deps: AcpDeps): Promise<void> {
   try {
     await runAcpMethod(message, call, deps);

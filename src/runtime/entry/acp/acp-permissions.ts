@@ -10,7 +10,7 @@ import { findShown } from '../shown-session.ts';
 import type { SessionReader } from '../shown-session.ts';
 
 /**
- * Names the methods that the caller can be asked by, separated by commas. A request stands among the
+ * Names the methods that the caller can be asked by, separated by commas. A request is among the
  * updates of a prompt; its answer is a POST of its own.
  */
 export const CLIENT_METHODS_HEADER = 'x-gateway-client-methods';
@@ -87,7 +87,7 @@ export async function takePermission(
     const events = [toInput(eventId, result)];
     await sessions.send(caller.service.organization, sessionId, { events, awaited: eventId });
   } catch (thrown) {
-    // Somebody else was faster, or the Session is no more.
+    // Another answer came first, or the Session has ended or is not shown to the caller.
     if (!(thrown instanceof GatewayError)) throw thrown;
   }
 }

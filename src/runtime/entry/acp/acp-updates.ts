@@ -7,7 +7,7 @@ import { ShownText } from '../shown-text.ts';
 /** Types of events of which parts can be shown. */
 export const SHOWN_IN_PARTS: readonly string[] = ['agent.message'];
 
-/** A turn as the updates of an ACP session. What was shown in parts is not told again. */
+/** A turn as the updates of an ACP session. Text that was sent in parts is not sent again. */
 export class AcpUpdates {
   readonly #shown = new ShownText();
 

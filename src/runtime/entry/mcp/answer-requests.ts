@@ -44,7 +44,7 @@ export async function answerRequests(
     return first ? { status: 200, headers, body: isBatch ? answers : first } : { status: 202 };
   }
   const stream = createMessageStream(form, { clock: deps.clock, caller, headers });
-  // Event ids name a place in the stream of one call.
+  // Event ids name a position in the stream of one call.
   const canResume = !isBatch && requests.every(isSlow);
   const way = canResume ? toResumable(stream, transport) : toOneWay(stream);
   const run = async (request: RpcRequest): Promise<void> =>

@@ -7,9 +7,9 @@ import type { CallPosition } from './event-id.ts';
 
 /** The way to a client ahead of the answer to its request. */
 export interface McpChannel {
-  /** Sends a notification. With an event id, the client can come back to the place behind it. */
+  /** Sends a notification. With an event id, the client can resume the stream after it. */
   notify(notification: object, eventId: string | undefined): Promise<void>;
-  /** Tells the client of a place to come back to, without a message. */
+  /** Sends an event id to resume from, without a message. */
   mark(eventId: string): Promise<void>;
 }
 
@@ -32,11 +32,11 @@ export interface CallProgressOptions extends Pick<CallPosition, 'requestId' | 'p
   readonly before?: Pick<CallPosition, 'told' | 'progress'>;
 }
 
-/** Tells a client that a call is being worked on, at every event of the turn and in silence. */
+/** Notifies a client that its call is in flight, at every event of the turn and in silence. */
 export class CallProgress {
   readonly #options: CallProgressOptions;
   #sent: SentMessage | undefined;
-  /** Events of the turn so far; those of `before` are told. */
+  /** Events of the turn so far; those of `before` were sent. */
   #events = 0;
   #progress: number;
   #lastAt = 0;
@@ -58,7 +58,7 @@ export class CallProgress {
     if (progressToken !== undefined) this.#arm(SILENCE_MS);
   }
 
-  /** Takes note of an event of the turn, and tells it unless the client knows. */
+  /** Counts an event of the turn, and sends it as progress unless it was sent `before`. */
   async take({ type }: SessionEvent): Promise<void> {
     this.#events++;
     if (this.#events > (this.#options.before?.told ?? 0)) await this.#tell(type);

@@ -26,7 +26,7 @@ export interface ToolCall {
   readonly payer: PayingKey;
   readonly seesAll: boolean;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Nobody waits any more. */
+  /** Aborted when the caller no longer waits. */
   readonly signal: AbortSignal;
   /** Receives the progress of the turn that is waited for. */
   readonly progress: CallProgress;
@@ -52,7 +52,7 @@ export function mayWait(args: unknown): boolean {
 
 async function sendMessage(call: ToolCall, deps: ToolDeps): Promise<CallToolResult> {
   const { message, wait } = readMessage(call.arguments);
-  // The events of the turn are told, so it has to be one that the caller may read.
+  // The result has the events of the turn, so the caller must be able to read the Session.
   if (wait && message.sessionId !== undefined)
     await findShown(deps.sessions, call, message.sessionId);
   const sent = await deps.runs.send(call.service, call.payer, message);

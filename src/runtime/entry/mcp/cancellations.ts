@@ -5,7 +5,7 @@ import type { RpcId } from '../json-rpc.ts';
 export interface CancellableRequest {
   /** Aborted when it is taken back. */
   readonly signal: AbortSignal;
-  /** Ends the watch: the call is answered, or nobody wants the answer. */
+  /** Ends the watch: the call is answered or cancelled. */
   done(): void;
 }
 
@@ -37,7 +37,7 @@ export function createCancellations(store: Store): Cancellations {
         cancelled.abort();
         await store.commit([{ type: 'delete', key }]);
       };
-      // A store that fails tells so where the request itself needs it.
+      // The request itself reports a store failure where it needs the store.
       const onChange = (): void => void look().catch(() => undefined);
       const done = store.watch(key, onChange);
       onChange();

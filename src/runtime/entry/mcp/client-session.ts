@@ -29,7 +29,7 @@ export function checkVersion({ exchange: { request } }: EntryCall): void {
 }
 
 /**
- * The session that the client goes on with.
+ * The session that the client continues.
  *
  * @throws Refusal 400 without one, or for an unknown revision; 404 for one that is not open
  */

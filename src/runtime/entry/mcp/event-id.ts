@@ -4,7 +4,7 @@ import { isId } from '../json-rpc.ts';
 import type { RpcId } from '../json-rpc.ts';
 
 /**
- * Position of a call that waits for a turn. It is read from the log of the Session alone, so any
+ * Position of a call that waits for a turn. It is read only from the log of the Session, so any
  * process can continue the stream and none keeps state for it.
  */
 export interface CallPosition {
@@ -13,7 +13,7 @@ export interface CallPosition {
   readonly messageId: string;
   readonly requestId: RpcId;
   readonly progressToken: RpcId | undefined;
-  /** Events of the turn that are told by now. */
+  /** Events of the turn that were sent. */
   readonly told: number;
   /** Number of the last progress notification. */
   readonly progress: number;
@@ -38,7 +38,7 @@ const rpcId = z.union([z.string(), z.number()]);
 const count = z.int().min(0);
 const parts = z.tuple([z.string(), z.string(), rpcId, rpcId.nullable(), count, count]);
 
-/** Undefined for a call that cannot be gone on with, because its client chose ids that are too long. */
+/** Undefined for a call that cannot be resumed, because its client chose ids that are too long. */
 export function toEventId(at: CallPosition): string | undefined {
   const { sessionId, messageId, requestId, progressToken, told, progress } = at;
   const isLong = (id: unknown): boolean => isId(id) && JSON.stringify(id).length > MAX_ID_CHARS;

@@ -19,7 +19,7 @@ import { createServerStreams } from './server-streams.ts';
 /** A Service as a server of the Model Context Protocol over streamable HTTP (contract: Services). */
 export interface McpEntry {
   post(call: PostedCall): Promise<Reply | CallResult>;
-  /** Opens a stream of the server, or goes on with one. */
+  /** Opens a stream of the server, or resumes one. */
   listen(call: EntryCall): Promise<Reply | CallResult>;
   /** Forgets the client's session; the Service and its Sessions stay. */
   close(call: EntryCall): Promise<Reply>;
@@ -66,7 +66,7 @@ async function post(call: PostedCall, deps: McpDeps): Promise<Reply | CallResult
   return answerRequests(requests, { call, deps, transport, headers, isBatch });
 }
 
-/** Ends the wait for an answer; what the request began in its Session goes on. */
+/** Ends the wait for an answer; the turn that the request began in its Session continues. */
 async function takeBack(
   message: RpcMessage,
   transport: string | undefined,

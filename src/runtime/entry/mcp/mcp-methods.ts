@@ -35,7 +35,7 @@ export async function runMethod(call: McpRequest, deps: ToolDeps): Promise<unkno
   return method(call, deps);
 }
 
-/** True when the answer may take minutes, in which there is progress to tell. */
+/** True when the answer may take minutes, in which progress is reported. */
 export function isSlow({ method, params }: RpcRequest): boolean {
   return method === 'tools/call' && mayWait((params as { arguments?: unknown } | null)?.arguments);
 }

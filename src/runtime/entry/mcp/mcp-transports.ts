@@ -28,7 +28,7 @@ interface TransportRow extends TransportOwner, Partial<Pick<McpTransport, 'versi
 export interface McpTransports {
   /** The new `Mcp-Session-Id`. */
   open(owner: TransportOwner, version: string): Promise<string>;
-  /** Undefined for one that is unknown, closed or somebody else's. */
+  /** Undefined for one that is unknown, closed or of another owner. */
   use(id: string, owner: TransportOwner): Promise<McpTransport | undefined>;
   /** False for one that `use` does not find. */
   close(id: string, owner: TransportOwner): Promise<boolean>;

@@ -7,7 +7,7 @@ export const MCP_VERSIONS: readonly string[] = [
   '2024-10-07',
 ];
 
-/** The client's version if it is known, else the newest: the client decides whether it goes on. */
+/** The client's version if it is known, else the newest: the client decides whether to continue. */
 export function negotiate(asked: string): string {
   return MCP_VERSIONS.includes(asked) ? asked : String(MCP_VERSIONS[0]);
 }

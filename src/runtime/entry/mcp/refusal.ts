@@ -21,7 +21,7 @@ export class Refusal extends RpcError {
   }
 }
 
-/** The reply to what was thrown. @throws what is no `RpcError` */
+/** The reply to a thrown `RpcError`. @throws `thrown` itself if it is another error */
 export function toRefusal(thrown: unknown): Reply {
   if (!(thrown instanceof RpcError)) throw thrown;
   const body = toFailure(null, thrown);

@@ -20,11 +20,11 @@ import { Refusal } from './refusal.ts';
 /** The streams that clients open by a GET. They hold nothing that is kept for a client. */
 export interface ServerStreams {
   /**
-   * Opens the server's own stream, or goes on with that of a call behind the event that `Last-Event-ID`
-   * names: what followed comes first, from the log of the Session, then what happens.
+   * Opens the server's own stream, or resumes that of a call after the event that `Last-Event-ID`
+   * names: first the later events in the log of the Session, then each further one.
    *
    * @throws Refusal 405 without a session, 404 for one that is not open, 406 for a client that takes no
-   *   events, 429 with too many streams, 400 for an event that cannot be gone on from
+   *   events, 429 with too many streams, 400 for an event that cannot be resumed from
    */
   open(call: EntryCall): Promise<Reply | CallResult>;
 }
@@ -49,7 +49,7 @@ export function createServerStreams(deps: McpDeps): ServerStreams {
       const last = headers['last-event-id']?.toString() || SERVER_ID;
       const place = fromEventId(last);
       if (!place) throw unknownEvent();
-      // Tells clients not to come again.
+      // A 204 stops the reconnects of the client.
       if (place.type === 'end') return { status: 204 };
       const leave = room.enter(call.service.organization);
       if (!leave) {
@@ -74,7 +74,7 @@ interface Serving {
   leave(): void;
 }
 
-/** Stands until the client goes, its session is closed, its key may do so no more, or the gateway stops. */
+/** Ends when the client leaves, its session is closed, its key is refused, or the gateway stops. */
 function stand({ call, transport, deps, leave }: Serving): CallResult {
   // Its client could make no call with a bound of one at a time.
   call.leave();
@@ -153,7 +153,7 @@ function unknownEvent(): Refusal {
 
 /** Bounds how many streams each organization has open. */
 interface StreamRoom {
-  /** Gives what lets go of the place; undefined when there is none left. */
+  /** Returns the release of a slot; undefined when no slot is free. */
   enter(organization: string): (() => void) | undefined;
 }
 
