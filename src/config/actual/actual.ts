@@ -4,7 +4,7 @@ import { dependenciesOf } from '../objects/object-refs.ts';
 import { isRecord } from '../objects/record.ts';
 import { ObjectRef } from '../objects/references.ts';
 
-/** Name that an organization is about to get; what belongs to it is declared under that one already. */
+/** New name of an organization in a pending rename; its objects are declared under it. */
 const MOVES_TO: unique symbol = Symbol('moves to');
 
 /** An object as the API shows it. */
@@ -19,7 +19,7 @@ export interface View extends Readonly<Record<string, unknown>> {
 /** Every object of every kind that there is. */
 export type ActualState = Readonly<Record<KindName, readonly View[]>>;
 
-/** False for what has ended: archived, or a key that is revoked. */
+/** False for archived objects and revoked keys. */
 export function isAlive(view: View): boolean {
   return (view['archived_at'] ?? null) === null && (view['revoked_at'] ?? null) === null;
 }

@@ -10,9 +10,9 @@ const DIGEST_LENGTH = 6;
 const MAX_LABEL_LENGTH = 512;
 
 /**
- * Short digest per field of what was last applied: enough to tell, of a field that differs, whether
- * the file or the server moved. Undefined when it does not fit into a label; the digest of the
- * whole object decides then. Fields that the server completes have no digest of their own.
+ * Short digest per field of the last apply: enough to show, of a field that differs, whether the
+ * file or the server changed. Undefined when it does not fit into a label; the digest of the whole
+ * object decides then. Fields that the server completes have no digest of their own.
  */
 export function toAppliedFields(object: DesiredObject, actual: ActualState): string | undefined {
   const readable = withoutSecrets(object.body, kindOf(object.kind).secrets);

@@ -9,14 +9,14 @@ const MOVING: ReadonlySet<string> = new Set(['version', 'updated_at']);
 
 /** A short digest of each member of an object. */
 export function basisOf(view: View): Record<string, string> {
-  // Notes that applies keep of themselves are no change that somebody asked for.
+  // Labels that applies keep for themselves are no change of the object.
   const labels = Object.entries(labelsOf(view)).filter(([name]) => !name.startsWith('gateway/'));
   const shown = { ...view, labels: Object.fromEntries(labels) };
   const members = Object.entries(shown).filter(([name]) => !MOVING.has(name));
   return Object.fromEntries(members.map(([name, value]) => [name, digestOf(value)]));
 }
 
-/** Names of the members that are not what they were. */
+/** Names of the members whose digests differ. */
 export function changedSince(basis: Readonly<Record<string, string>>, view: View): string[] {
   const now = basisOf(view);
   return Object.keys({ ...basis, ...now }).filter((name) => basis[name] !== now[name]);

@@ -83,7 +83,7 @@ export function changesOf(options: ChangesOptions): Change[] {
   return changes;
 }
 
-/** Secrets cannot be read back: only whether there is one tells a difference by itself. */
+/** Secrets cannot be read back: by itself, only their presence shows a difference. */
 function secretChange(path: string, value: unknown, options: ChangesOptions): Change[] {
   const { object, view, secrets } = options;
   if (value === undefined) return [];
@@ -112,7 +112,7 @@ export function secretOf(value: unknown): unknown {
   return isRecord(value) ? Object.values(value)[0] : value;
 }
 
-/** Existing object that a reference of an object stands for. */
+/** Resolves a reference of an object to the existing object that it means. */
 export function known(
   value: unknown,
   actual: ActualState | undefined,
@@ -121,7 +121,7 @@ export function known(
   if (value instanceof ObjectRef) {
     const views = actual?.[value.kind as keyof ActualState] ?? [];
     const owner = actual && organizationId(object.body['organization'], actual);
-    // Organizations do not refer to what belongs to others.
+    // Organizations do not refer to objects of others.
     const found = views.find(
       ({ name, organization }) =>
         name === value.name && (typeof organization !== 'string' || organization === owner),
@@ -207,7 +207,7 @@ function leafChanges({ field, path, old, next }: Sides): Change[] {
   return [{ path, field, old: old ?? null, new: next ?? null }];
 }
 
-/** Changes of a list of objects: what is the same at both ends is left out, so that a gap moves nothing. */
+/** Changes of a list of objects without equal members at both ends, so that a gap moves nothing. */
 function memberChanges(
   { field, path }: Pick<Sides, 'field' | 'path'>,
   old: readonly unknown[],

@@ -24,11 +24,11 @@ export interface DumpOptions {
   readonly namespace?: string | undefined;
   /** Namespaces by the ids of objects, as inventories know them. Default: labels decide. */
   readonly known?: Owner['known'];
-  /** Leaves out what is as it would be if it were not said. */
+  /** Leaves out fields that are at their default. */
   readonly skipDefaults?: boolean | undefined;
 }
 
-/** Objects of several namespaces cannot stand in one configuration. */
+/** One configuration cannot hold objects of several namespaces. */
 export class SeveralNamespacesError extends Error {
   override readonly name = 'SeveralNamespacesError';
   readonly namespaces: readonly string[];
@@ -40,9 +40,9 @@ export class SeveralNamespacesError extends Error {
 }
 
 /**
- * Declares what there is, so that a plan of it changes nothing: names for ids, references for secrets,
- * and nothing that the server alone decides (requirement cli.dump.round-trip). What has ended (revoked
- * keys, archived Agents and Schedules) is left out.
+ * Declares the existing objects, so that a plan of them changes nothing: names for ids, references
+ * for secrets, and no field that only the server decides (requirement cli.dump.round-trip). Ended
+ * objects (revoked keys, archived Agents and Schedules) are left out.
  *
  * @throws SeveralNamespacesError
  */
@@ -67,7 +67,7 @@ export function dump(options: DumpOptions): DumpedTree {
   };
 }
 
-/** Declares one object that exists, without what is at its default; secrets are references by name. */
+/** Declares one existing object without fields at their default; secrets are references by name. */
 export function declareObject(
   kind: KindName,
   view: View,
@@ -83,7 +83,7 @@ const EXCEPTIONS: ReadonlySet<string> = new Set(['paused']);
 const KEEP_ALL: ReadonlyMap<string, string> = new Map();
 
 interface EntryOptions extends DumpOptions {
-  /** Text that stands for an id. */
+  /** References in text, by id. */
   readonly references: ReadonlyMap<string, string>;
   /** Ids of objects whose names do not tell them apart. */
   readonly twins: ReadonlySet<string>;
@@ -141,7 +141,7 @@ function lifecycleOf(view: View): Record<string, unknown> | undefined {
   return Object.keys(lifecycle).length > 0 ? lifecycle : undefined;
 }
 
-/** Tells whether the field would be the same if nothing were said of it. */
+/** True when the field would be the same if it were not declared. */
 function isDefault({ kind, definition }: ConfigKind, view: View, field: string): boolean {
   const object = { kind, name: String(view['name']) };
   const shown = view[viewField(kind, field)];
@@ -152,7 +152,7 @@ function isDefault({ kind, definition }: ConfigKind, view: View, field: string):
   return digest(standard.data) === digest(shown);
 }
 
-/** Text that stands for itself, and references for ids. */
+/** Declares a value: ids become references, other text is escaped. */
 function declared(value: unknown, references: ReadonlyMap<string, string>): unknown {
   if (typeof value === 'string') return references.get(value) ?? asDeclared(value);
   if (Array.isArray(value)) return value.map((member) => declared(member, references));
@@ -174,7 +174,7 @@ export function asWritten(text: string): string {
   return text.replaceAll('$${', () => '${');
 }
 
-/** `${ref:…}` by id, for what can be told by its name. */
+/** `${ref:…}` by id, for objects that have a unique name without braces. */
 function nameIds(actual: ActualState): ReadonlyMap<string, string> {
   const references = new Map<string, string>();
   for (const { kind } of CONFIG_KINDS) {
@@ -213,7 +213,7 @@ function settable({ definition }: ConfigKind, field: string, value: unknown): un
   return parsed?.success === true ? parsed.data : value;
 }
 
-/** Tells whether it moves with its Agent where no version is said, as it would from now on. */
+/** True at the newest version of its Agent, which a declaration without a version means. */
 function isFollowed(
   { agent_id: id, agent_version: version }: View,
   { actual: { agent }, references }: Pick<EntryOptions, 'actual' | 'references'>,

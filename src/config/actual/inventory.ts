@@ -70,7 +70,7 @@ export function withInventories(owner: Owner, inventories: readonly Inventory[])
   return { ...owner, known: namespacesById(inventories) };
 }
 
-/** Namespaces by the ids of the objects that the inventory of one alone names. */
+/** Namespaces by the ids of the objects that exactly one inventory names. */
 export function namespacesById(inventories: readonly Inventory[]): ReadonlyMap<string, string> {
   const known = new Map<string, string>();
   const shared = new Set<string>();
@@ -88,7 +88,7 @@ export interface InventoryUpdate {
   readonly before: Inventory | undefined;
   readonly desired: DesiredState;
   readonly owner: Owner;
-  /** State before the apply; tells which objects are older than the management of their kind. */
+  /** State before the apply; its newest object of a kind dates the management of that kind. */
   readonly found: ActualState;
   /** State after the apply. */
   readonly left: ActualState;
@@ -155,7 +155,7 @@ function undeclaredEntries({ desired, owner, left, report }: InventoryUpdate, kn
         return { ...(known.get(view.id) ?? { fields: null }), kind, identity, id: view.id };
       }),
   );
-  // Kinds that this apply did not read keep what is known of them.
+  // Entries of kinds that this apply did not read stay as they are.
   const unread = [...known.values()].filter(({ kind, id }) => !read.has(kind) && !ended.has(id));
   return [...there, ...unread];
 }

@@ -24,7 +24,7 @@ export class KnownObjects {
     return place === undefined ? undefined : this.#lists[kind][place];
   }
 
-  /** Adds an object, or puts what it has become in its place. */
+  /** Adds an object, or replaces its former view. */
   put(kind: KindName, view: View): void {
     const list = this.#lists[kind];
     const place = this.#places[kind].get(view.id) ?? list.length;

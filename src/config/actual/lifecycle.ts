@@ -2,7 +2,7 @@ import type { Change } from './changes.ts';
 import type { Lifecycle } from '../objects/desired.ts';
 import { PROTECTED_LABEL, PRUNE_LABEL } from './ownership.ts';
 
-/** Stands in changes for what labels keep of a lifecycle; no field of an object has this name. */
+/** Field of changes to a lifecycle, which labels keep; no field of an object has this name. */
 export const LIFECYCLE = 'lifecycle';
 
 const LABELS = { protected: PROTECTED_LABEL, prune: PRUNE_LABEL } as const;

@@ -6,7 +6,7 @@ export const LAST_APPLIED_LABEL = 'gateway/last-applied';
 /** Digests of the fields that were last applied. */
 export const APPLIED_FIELDS_LABEL = 'gateway/applied-fields';
 export const PROTECTED_LABEL = 'gateway/protected';
-/** The version at which an apply began to change what must be paused for it. */
+/** The version at which an apply began an update that requires a pause. */
 export const PAUSED_AT_LABEL = 'gateway/paused-at';
 export const PRUNE_LABEL = 'gateway/prune';
 /** Switched off because it was no longer declared. */

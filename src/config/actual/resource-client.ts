@@ -2,11 +2,11 @@ import type { View } from './actual.ts';
 import type { Inventory } from './inventory.ts';
 import type { KindName } from '../objects/kinds.ts';
 
-/** Reads and writes what is kept of namespaces; rejects as {@link ResourceClient} does. */
+/** Reads and writes inventories; rejects as {@link ResourceClient} does. */
 export interface InventoryClient {
   /** Undefined when the server knows no inventories. */
   list(): Promise<Inventory[] | undefined>;
-  /** Makes or replaces the one of a namespace; `before` is what was read. */
+  /** Makes or replaces the one of a namespace; `before` is the one that was read. */
   write(
     namespace: string,
     before: Inventory | undefined,

@@ -10,9 +10,9 @@ export interface Made {
 }
 
 /**
- * Removes objects that this apply made while somebody else made the same ones first, for kinds
- * whose names the server does not keep apart. Two who apply at once so come to the same answer,
- * which is the older one; one list for each kind.
+ * Removes objects that this apply made after another client made the same ones, for kinds whose
+ * names the server does not keep unique. Of two concurrent applies, both so keep the older object;
+ * one list for each kind.
  */
 export async function yieldTwins(
   client: ResourceClient,

@@ -43,7 +43,7 @@ export interface ApplyOptions {
   runId?: string | undefined;
   /** Most objects that are written at once. Default: 1. */
   parallelism?: number;
-  /** True lets no object begin before one that stands ahead of it in the plan. Default false. */
+  /** True begins objects strictly in the order of the plan. Default false. */
   isStrict?: boolean;
   /** Waits so many milliseconds before a write is tried again. Default: a timer. */
   pause?: (ms: number) => Promise<void>;

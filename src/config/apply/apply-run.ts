@@ -13,7 +13,7 @@ import { WriteOrder } from '../plan/write-order.ts';
 
 type Outcome = ApplyReport['applied'][number];
 
-/** One apply: what may be written at once is, and what waits for a failed object is not written. */
+/** One apply: writes in parallel where possible, and no object that depends on a failed one. */
 export class ApplyRun {
   readonly #report = {
     applied: [] as Outcome[],
@@ -29,7 +29,7 @@ export class ApplyRun {
   /** Objects that are not as declared: failed, blocked or not run. */
   readonly #unready = new Set<string>();
   readonly #made: Made[] = [];
-  /** False until the first write has shown that nobody else applies the same. */
+  /** False until the first write has ended without a sign of a concurrent apply. */
   #isAlone = false;
 
   constructor(options: ApplyOptions, actual: ActualState) {
@@ -104,7 +104,7 @@ export class ApplyRun {
     else await this.#write(planned, this.#objectOf(planned));
   }
 
-  /** Undefined for what is no longer declared. */
+  /** Undefined when it is no longer declared. */
   #objectOf(planned: PlanAction): DesiredObject | undefined {
     return this.#declared.get(keyOf(planned));
   }
@@ -141,7 +141,7 @@ export class ApplyRun {
     this.#isAlone = true;
   }
 
-  /** Reads the object after a conflict, and tells whether somebody else changed it. */
+  /** Reads the object after a conflict; returns the reason when another client changed it. */
   async #changed(planned: PlanAction, error: unknown): Promise<string | undefined> {
     const { status } = error as { status?: number };
     const isGone = status === 404 && planned.action !== 'create';

@@ -26,11 +26,11 @@ export async function readActual(
 }
 
 /**
- * Executes a plan, what an object refers to before the object, removals last and only when nothing else
- * failed. What depends on a failed object is blocked, the rest goes on. Throws {@link StalePlanError}
- * before the first write when an object changed since the plan was made; so it does when the first write,
- * which goes alone, finds that somebody else applies at the same time. An unclear answer is settled by
- * looking at the object before it is tried again or counts as failed.
+ * Executes a plan, what an object refers to before the object, removals last and only when nothing
+ * else failed. Objects that depend on a failed one are blocked, the others are written. Throws
+ * {@link StalePlanError} before the first write when an object changed since the plan was made; so
+ * it does when the first write, which has no other in parallel, detects a concurrent apply. An
+ * unclear answer is settled by looking at the object before it is tried again or counts as failed.
  */
 export async function apply(options: ApplyOptions): Promise<ApplyReport> {
   const { client, desired, owner } = options;
@@ -53,7 +53,7 @@ export async function apply(options: ApplyOptions): Promise<ApplyReport> {
 }
 
 /**
- * Reads what there is and refuses a plan that was not made for it.
+ * Reads the current objects and refuses a plan that was not made for them.
  *
  * @throws StalePlanError
  */

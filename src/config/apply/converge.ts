@@ -19,10 +19,10 @@ const PARALLELISM = 32;
 
 export interface ConvergeOptions {
   desired: DesiredState;
-  /** The resource repository behind the client interface. */
+  /** The client interface of the resource repository. */
   client: ResourceClient;
   sources: ReferenceSources;
-  /** Tells whether the stored secret of an object is this value; only the process itself can tell. */
+  /** Compares the stored secret of an object with this value; possible only in process. */
   secretMatches: (secret: StoredSecret) => boolean | Promise<boolean>;
 }
 
@@ -43,10 +43,10 @@ export interface ConvergeResult {
 
 /**
  * Makes the stored resources what a valid file declares, at start and at every reload: creates and
- * updates what the file owns and removes the models, providers and APIs that an earlier version of the
- * file made. Objects of `apply` or of the API are left alone, with a warning when the file declares
- * them too, and so is what is ambiguous or pinned to an unknown id. A missing secret changes nothing at
- * all (requirement ops.reload.atomic).
+ * updates what the file owns and removes the models, providers and APIs that an earlier version of
+ * the file made. Objects of `apply` or of the API are not changed, with a warning when the file
+ * declares them too; neither are objects that are ambiguous or pinned to an unknown id. A missing
+ * secret changes nothing at all (requirement ops.reload.atomic).
  */
 export async function converge(options: ConvergeOptions): Promise<ConvergeResult> {
   const { desired: declared, client, sources } = options;

@@ -25,13 +25,13 @@ type Writing = Pick<ApplyOptions, 'runId' | 'parallelism' | 'isStrict' | 'signal
 export interface DeployOptions<P extends Planned, W> extends Writing {
   readonly desired: DesiredState;
   readonly sources: ReferenceSources;
-  /** Reads what there is and compares, or takes a plan that was made before. */
+  /** Reads the current objects and compares, or takes a plan that was made before. */
   readonly plan: (secrets: ReadonlyMap<SecretRef, string>) => Promise<P>;
   /** Shows the plan and asks; throws to refuse it, and false ends here. Default: it is carried out. */
   readonly confirm?: (planned: P) => Promise<boolean>;
   /** Gives the receiver of each object that is done with. Default: none. */
   readonly progress?: (plan: Plan) => ApplyOptions['onOutcome'];
-  /** Waits for what was written, if something was and nothing failed. Default: nothing is awaited. */
+  /** Waits for the written objects, if there are any and none failed. Default: no wait. */
   readonly wait?: (planned: P, report: ApplyReport) => Promise<W>;
 }
 
@@ -46,9 +46,9 @@ export interface Deployed<P extends Planned, W> {
 }
 
 /**
- * Makes stored objects what valid files declare, for `apply`, start and reload alike: resolves secrets,
- * reads and plans, asks, writes and waits, in this order, so that what is missing or refused changes
- * nothing.
+ * Makes stored objects what valid files declare, for `apply`, start and reload alike: resolves
+ * secrets, reads and plans, asks, writes and waits, in this order, so that a missing secret or a
+ * refused plan changes nothing.
  *
  * @throws StalePlanError as {@link apply} does
  */

@@ -3,7 +3,7 @@ import { type InventoryUpdate, nextInventory } from '../actual/inventory.ts';
 import type { ResourceClient } from '../actual/resource-client.ts';
 
 export interface KeepOptions extends Omit<InventoryUpdate, 'before'> {
-  /** Reads what there is by now. */
+  /** Reads the current state. */
   readonly read: () => Promise<InventoryUpdate['left']>;
   /** Waits so many milliseconds before the write is tried again. Default: a timer. */
   readonly pause?: ((ms: number) => Promise<void>) | undefined;

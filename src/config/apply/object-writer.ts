@@ -36,11 +36,11 @@ export interface WriterOptions extends Pick<
   ApplyOptions,
   'client' | 'secrets' | 'runId' | 'pause' | 'signal'
 > {
-  /** Absent: what is written belongs to nobody, or stays whose it is. */
+  /** Absent: new objects get no owner, others keep theirs. */
   readonly owner?: Owner | undefined;
 }
 
-/** Writes the objects of one apply and remembers what they have become, so that references resolve. */
+/** Writes the objects of one apply and keeps their new views, so that references resolve. */
 export class ObjectWriter {
   readonly #options: WriterOptions;
   readonly #known: KnownObjects;
@@ -57,7 +57,7 @@ export class ObjectWriter {
     return this.#known.state;
   }
 
-  /** Makes the object what is declared; rejects when the server did not keep all of it. */
+  /** Writes the object as declared; rejects when the server did not keep all of it. */
   async write(planned: PlanAction, declared: DesiredObject): Promise<View> {
     const before = this.#known.get(declared.kind, planned.id);
     const isKept = planned.action === 'update' && before !== undefined;
@@ -246,8 +246,8 @@ export class ObjectWriter {
 }
 
 /**
- * Body of an update that removes, by null, what is no longer declared of a map that is patched
- * member by member.
+ * Body of an update that removes, by null, members that are no longer declared of a map that is
+ * patched member by member.
  */
 function asPatch(kind: KindName, fields: Readonly<Body>, view: View | undefined): Body {
   const { patched = [] } = kindOf(kind).definition;

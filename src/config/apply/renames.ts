@@ -41,7 +41,7 @@ export class Renames {
     return this.#followers.get(key) ?? [];
   }
 
-  /** Keys of what comes before a change: renames that change the same object, and what frees its slug. */
+  /** Keys of earlier actions: renames that change the object, and the one that frees its slug. */
   aheadOf(planned: PlanAction): readonly string[] {
     const slug = slugOf(planned, 'new').flatMap(([name]) => this.#freed.get(name) ?? []);
     return [...(this.#ahead.get(planned.id ?? '') ?? []), ...slug];

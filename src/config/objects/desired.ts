@@ -29,7 +29,7 @@ export interface Lifecycle {
 /** One declared object: exactly the fields that were written, references unresolved. */
 export interface DesiredObject {
   readonly kind: KindName;
-  /** Unique within its kind; that of what belongs to an organization is `organization/name`. */
+  /** Unique within its kind; `organization/name` for objects of an organization. */
   readonly identity: string;
   readonly name: string;
   /** The one object that is meant, whatever it is called. */
@@ -46,7 +46,7 @@ export interface DesiredState {
   readonly managed: ReadonlySet<KindName>;
   /** Declared objects in reference order: what an object refers to comes before it. */
   readonly objects: readonly DesiredObject[];
-  /** Objects that get another name and stay what they are. */
+  /** Objects that are renamed in place. */
   readonly moved: readonly Move[];
   /** Present where `objects` are only a part of what the files declare. */
   readonly selection?: Selection;
@@ -131,7 +131,7 @@ export function identityIn(organization: unknown, kind: KindName, name: string):
   return kindOf(kind).isOwned ? ownedIdentity(organization, name) : name;
 }
 
-/** Names what was declared, with secrets as names, so that drift is told from a changed file. */
+/** Digest of a declaration, with secrets as names; separates drift from a changed file. */
 export function digestOf({ body, labels, lifecycle }: DesiredObject): string {
   const text = canonicalJson({
     body: JSON.parse(JSON.stringify(body)) as unknown,

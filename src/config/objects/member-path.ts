@@ -1,4 +1,4 @@
-/** `routes[0].weight`, `labels["team/a"]`; undefined for what is no path. */
+/** `routes[0].weight`, `labels["team/a"]`; undefined for other text. */
 export function readMemberPath(text: string): (string | number)[] | undefined {
   const parts: (string | number)[] = [];
   const step = /\.?([A-Za-z_][\w-]*)|\[(\d+)\]|\["((?:[^"\\]|\\.)+)"\]/gy;

@@ -10,7 +10,7 @@ export function objectRefs(value: unknown): ObjectRef[] {
   return isRecord(value) ? Object.values(value).flatMap((member) => objectRefs(member)) : [];
 }
 
-/** Kinds that a desired state may touch or refer to: the platform's own, and of others what it is about. */
+/** Kinds that a desired state may touch or refer to: the platform's own, managed and named ones. */
 export function kindsToRead({
   managed,
   objects,
@@ -26,7 +26,7 @@ export function objectKey(kind: KindName, identity: string): string {
   return `${kind} ${identity}`;
 }
 
-/** The {@link objectKey}s of what must be as declared before the object itself can be written. */
+/** The {@link objectKey}s of the objects that must be as declared before this one is written. */
 export function dependenciesOf({ kind, body }: Pick<DesiredObject, 'kind' | 'body'>): string[] {
   const { organization } = body;
   const references = objectRefs(body).map((ref) => {

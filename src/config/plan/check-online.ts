@@ -100,7 +100,7 @@ const DECLARE = 'declare it, or create it first';
 
 type IsMissing = (ref: ObjectRef, object: DesiredObject) => boolean;
 
-/** Tells whether neither the files nor the server have what a reference of an object means. */
+/** True when neither the files nor the server have the target of a reference. */
 function createMissing({ desired, actual }: Omit<OnlineState, 'plan'>): IsMissing {
   const declared = new Set(desired.objects.map(({ kind, identity }) => objectKey(kind, identity)));
   return (ref, object) => {
@@ -147,7 +147,7 @@ function missingNames(
   });
 }
 
-/** Names for a name, ids for an id: nobody looks for the one among the other. */
+/** Keeps names for a name and ids for an id. */
 function alike(
   name: string,
   { kind, names }: { kind: KindName; names: ReadonlySet<string> },
@@ -209,7 +209,7 @@ function createNames(state: Omit<OnlineState, 'plan'>): NamesFor {
   return Object.assign(namesFor, { leadsToModel });
 }
 
-/** Makes the rules of names once they are asked for: of what is declared, and of what else there is. */
+/** Makes the rules of names at their first use, from declared and other existing objects. */
 function createRules({ desired, actual }: Omit<OnlineState, 'plan'>): () => NameRules {
   let rules: NameRules | undefined;
   const bodiesOf = (kind: 'alias' | 'provider'): Readonly<Record<string, unknown>>[] => [

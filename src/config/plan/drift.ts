@@ -7,15 +7,15 @@ import type { Plan } from './plan.ts';
 import type { PlannedChange } from './plan-action.ts';
 import { maySelect } from './selection.ts';
 
-/** An object that somebody touched on the server since the last apply. */
+/** An object that was changed on the server since the last apply. */
 export interface DriftedObject {
   readonly kind: KindName;
   readonly identity: string;
-  /** Former id of what was deleted. */
+  /** Former id of a deleted object. */
   readonly id: string | null;
-  /** `added`: made by hand in a collection that the files manage, and owned by nobody. */
+  /** `added`: made by hand in a collection that the files manage, without an owner. */
   readonly what: 'changed' | 'deleted' | 'added';
-  /** Changes of what was changed. */
+  /** Empty unless `what` is `changed`. */
   readonly changes: readonly PlannedChange[];
 }
 
@@ -33,7 +33,7 @@ export interface DriftOptions {
   readonly inventories: readonly Inventory[];
 }
 
-/** Tells what was done on the server from what waits in the files. Pure. */
+/** Separates changes on the server from pending changes of the files. Pure. */
 export function driftOf(options: DriftOptions): Drift {
   const { plan, desired, inventories } = options;
   const inventory = inventories.find(({ namespace }) => namespace === desired.namespace);
@@ -77,8 +77,8 @@ function deletedObjects(
 }
 
 /**
- * Objects of managed collections that nobody owns and that are younger than the management. What was
- * there before (the keys of the first start, for one) stands beside the files on purpose.
+ * Objects of managed collections that have no owner and are younger than the management. Older ones
+ * (the keys of the first start, for one) are left out of the files on purpose.
  */
 function addedObjects(
   { desired, actual, owner }: DriftOptions,

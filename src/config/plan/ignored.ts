@@ -24,8 +24,8 @@ export function ignoredOf({ lifecycle }: DesiredObject): Ignored {
 }
 
 /**
- * The declaration of an object that exists, with what the server has in every place that
- * `ignore_changes` names, so that neither a comparison nor a write touches it there.
+ * The declaration of an object that exists, with the value of the server at every path of
+ * `ignore_changes`, so that neither a comparison nor a write touches it there.
  */
 export function withIgnored(object: DesiredObject, view: View): DesiredObject {
   const paths = pathsOf(object.lifecycle.ignore_changes);
@@ -51,7 +51,7 @@ function pathsOf(paths: readonly string[] = []): (string | number)[][] {
   });
 }
 
-/** The declared value with the server's in one place of it; as it is where one of them ends before. */
+/** The declared value with the server's at one path; unchanged where one of them ends before. */
 function replaced(declared: unknown, server: unknown, path: readonly (string | number)[]): unknown {
   const [part, ...rest] = path;
   if (part === undefined) return server;

@@ -10,7 +10,7 @@ export interface Obstacle {
   readonly hint: string;
 }
 
-/** Next steps by the member of a plan that tells the reason. */
+/** Next steps by the member of a plan that holds the reason. */
 export const WAYS_OUT = {
   ambiguous: 'add the `id:` of the intended object beside its name, or remove the others',
   lost: 'remove `id` to create it again, or give the id of the intended object',
@@ -18,7 +18,7 @@ export const WAYS_OUT = {
   conflicts: 'rename it here, or delete the other one',
 } as const satisfies Partial<Record<keyof Plan, string>>;
 
-/** Declared objects that no apply of the plan makes what they should be, each with the reason. */
+/** Declared objects that no apply of the plan makes as declared, each with the reason. */
 export function obstaclesOf(plan: Plan, { objects }: Pick<DesiredState, 'objects'>): Obstacle[] {
   const declared = new Map(objects.map((one) => [objectKey(one.kind, one.identity), one]));
   const told = <K extends keyof typeof WAYS_OUT>(

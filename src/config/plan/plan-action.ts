@@ -12,7 +12,7 @@ export type PlanMode = 'apply' | 'prune' | 'converge';
 export type ActionName = 'create' | 'update' | 'replace' | Removal | 'none';
 
 /**
- * Origin of a difference: a file that changed since the last apply, somebody else on the server
+ * Origin of a difference: a file that changed since the last apply, another client of the server
  * since then, or both of them.
  */
 export type Origin = 'configuration' | 'server' | 'both';
@@ -26,7 +26,7 @@ export interface PlanAction {
   readonly kind: KindName;
   readonly identity: string;
   readonly action: ActionName;
-  /** Null for what does not exist yet. */
+  /** Null before the creation. */
   readonly id: string | null;
   /** The version that the plan is made for; apply refuses another. */
   readonly version: number | null;

@@ -10,7 +10,7 @@ export interface PlanFile {
   /** Digest of the declarations that it was made of. */
   readonly configuration: string;
   readonly plan: Plan;
-  /** Digest of every action, in their order, and of what the plan says beside them. */
+  /** Digest of every action, in their order, and of the rest of the plan. */
   readonly digests: PlanDigests;
 }
 
@@ -110,7 +110,7 @@ export function refuseForeignPlan(
 /**
  * Refuses a plan that is not what `gateway plan --out` wrote.
  *
- * @throws PlanFileError that names what was edited
+ * @throws PlanFileError that names the edited part
  */
 export function refuseEditedPlan({ plan, digests }: PlanFile): void {
   const present = digestsOf(plan);

@@ -144,7 +144,7 @@ interface Sides {
   readonly actual: ActualState;
 }
 
-/** The label that says whose the object is, where somebody took it away. */
+/** The owner label, where another client changed or removed it. */
 function lostLabel(view: View, { label, value }: Owner): Change[] {
   const old = labelsOf(view)[label];
   if (old === value) return [];

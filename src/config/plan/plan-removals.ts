@@ -90,7 +90,7 @@ function removal(kind: KindName, view: View, identity: string): PlanAction | und
 export interface Confirmation {
   /** Number to repeat in any case: all that the owner has of a kind, or many. */
   readonly confirmPrune: number | null;
-  /** Removals for ever that no lifecycle allows; where nobody can be asked, the number is repeated. */
+  /** Removals for ever that no lifecycle allows; without a prompt, their number is repeated. */
   readonly irreversible: readonly { readonly kind: KindName; readonly identity: string }[];
 }
 

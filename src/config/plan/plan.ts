@@ -42,15 +42,15 @@ export interface Plan extends Confirmation {
   readonly target: { readonly server: string; readonly organization: string } | null;
   /** Actions in the order of their execution. */
   readonly actions: readonly PlanAction[];
-  /** Objects of another owner that are declared here; they are left alone. */
+  /** Objects of another owner that are declared here; they are not changed. */
   readonly conflicts: readonly { kind: KindName; identity: string; id: string; owner: string }[];
-  /** Objects whose declaration asks for what can neither be changed nor replaced. */
+  /** Objects whose declaration differs in fields that can be neither changed nor replaced. */
   readonly fixed: readonly { kind: KindName; identity: string; id: string; fields: string[] }[];
   /** Several objects of one declared identity, or of both names of one that moved. */
   readonly ambiguous: readonly { kind: KindName; identity: string; ids: string[] }[];
   /** Objects that are pinned by an id that nothing has. */
   readonly lost: readonly { kind: KindName; identity: string; id: string }[];
-  /** Own objects of which it is not known what was declared before; nothing of them is reset. */
+  /** Own objects whose earlier declaration is not known; none of their fields is reset. */
   readonly unknown: readonly { kind: KindName; identity: string }[];
   /** Objects that `--prune` would remove. */
   readonly prunable: readonly { kind: KindName; identity: string; id: string }[];
@@ -175,7 +175,7 @@ function planObject(object: DesiredObject, options: ObjectOptions): ObjectOutcom
     return { action: planCreation(object, { wasDeleted: byName.has(`${kind} ${identity}`) }) };
   }
   const entry = byId.get(view.id);
-  // A key that is revoked never comes back; what is read at start leaves it so.
+  // A key that is revoked never comes back; a file that is read at start leaves it so.
   if (mode !== 'converge' && (view['revoked_at'] ?? null) !== null) {
     return { fixed: { kind, identity, id: view.id, fields: ['revoked_at'] } };
   }
@@ -244,8 +244,8 @@ export function ownedLabels(
 }
 
 /**
- * A file read at start may change what it made itself and, because the gateway makes the first one
- * on its own, an organization that nobody owns.
+ * A file read at start may change the objects that it made and, because the gateway makes the first
+ * one by itself, an organization without an owner.
  */
 function mayWrite(kind: KindName, ownership: Ownership, mode: PlanMode): boolean {
   if (ownership !== 'none') return ownership === 'own';
@@ -271,7 +271,7 @@ function summaryOf(actions: readonly PlanAction[]): Plan['summary'] {
   };
 }
 
-/** The actual state with the version that an action will make, for what is planned behind it. */
+/** The actual state with the version that an action will make, for later actions of the plan. */
 function withPlannedVersion(actual: ActualState, planned: PlanAction): ActualState {
   const { kind, id, action, changes } = planned;
   const isNew =

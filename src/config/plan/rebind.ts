@@ -7,13 +7,13 @@ type Body = Readonly<Record<string, unknown>>;
 
 const BINDING = ['agent_id', 'agent_version'] as const;
 
-/** Tells whether an update must find the object paused, and it is not (contract: States and transitions). */
+/** True when an update requires a pause that is missing (contract: States and transitions). */
 export function mustPause(kind: KindName, fields: ReadonlySet<string>, view?: View): boolean {
   const bound = kindOf(kind).boundWhilePaused;
   return view?.['status'] === 'active' && bound.some((field) => fields.has(field));
 }
 
-/** A Schedule is told the Agent and its version together. */
+/** A Schedule takes the Agent and its version together. */
 export function withBinding(kind: KindName, body: Body, view?: View): Record<string, unknown> {
   const { agent_id: id = view?.['agent_id'], agent_version: version, ...rest } = body;
   const isChanged = BINDING.some((field) => field in body);
@@ -23,8 +23,8 @@ export function withBinding(kind: KindName, body: Body, view?: View): Record<str
 }
 
 /**
- * Tells whether it is paused because an apply was killed before it let it run again: it was noted before the
- * pause, and since then nobody but that apply can have changed it. A pause by hand is a version further.
+ * True when it is paused because an apply was killed before it unpaused it: the note precedes the
+ * pause, and only that apply can have changed it since. A pause by hand is a version further.
  */
 export function isLeftPaused(kind: KindName, view: View): boolean {
   if (kindOf(kind).boundWhilePaused.length === 0 || view['status'] !== 'paused') return false;
@@ -33,7 +33,7 @@ export function isLeftPaused(kind: KindName, view: View): boolean {
   return view.version >= noted && view.version <= noted + 2;
 }
 
-/** Tells whether the declaration itself keeps it paused, so that nothing lets it run again. */
+/** True when the declaration itself keeps it paused, so that no apply unpauses it. */
 export function isDeclaredPaused(
   kind: KindName,
   { body }: { readonly body: Readonly<Record<string, unknown>> },
@@ -56,7 +56,7 @@ export interface Rebinding {
   readonly note: (version: number) => Promise<View>;
   /** Writes the paused object, at that version. */
   readonly update: (version: number) => Promise<View>;
-  /** Repeats what may be repeated. */
+  /** Retries a write where that is safe. */
   readonly again: <T>(write: () => Promise<T>) => Promise<T>;
 }
 
@@ -71,7 +71,7 @@ export async function rebind(rebinding: Rebinding): Promise<View> {
   const paused = await again(() => client.act(kind, id, 'pause'));
   const resume = (): Promise<View> => again(() => client.act(kind, id, 'unpause'));
   try {
-    // The note and the pause are one version each; what is more than that is not in the plan.
+    // The note and the pause are one version each; further versions are not in the plan.
     if (paused.version > noted.version + 1 || noted.version > version + 1)
       throw new Error('it was changed concurrently');
     await update(paused.version);

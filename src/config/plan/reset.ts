@@ -12,9 +12,9 @@ import { canonicalJson } from '../objects/record.ts';
 const KEPT: ReadonlySet<string> = new Set(['name', 'organization', 'labels']);
 
 /**
- * Changes that take back what the files of the namespace once declared of an object and no longer do:
- * fields go to their defaults, labels go. Nothing where it is not known what was declared, where the
- * value cannot change, and where `ignore_changes` keeps it.
+ * Changes that take back what the files of the namespace once declared of an object and no longer
+ * do: fields go to their defaults, labels go. Nothing where the earlier declaration is not known,
+ * where the value cannot change, and where `ignore_changes` keeps it.
  */
 export function resetChanges(
   object: DesiredObject,

@@ -6,7 +6,7 @@ import { labelsOf } from '../actual/ownership.ts';
 
 /** Words of --only, --exclude and -l. */
 export interface SelectionWords {
-  /** `KIND`, or `KIND/NAME` where `*` stands for any text. */
+  /** `KIND`, or `KIND/NAME` where `*` matches any text. */
   readonly only: readonly string[];
   readonly exclude: readonly string[];
   /** `label=value`; all of them must hold. */
@@ -18,15 +18,15 @@ export class SelectionError extends Error {
   override readonly name = 'SelectionError';
 }
 
-/** Words for a kind beside its own name and that of its section. */
+/** Words for a kind in addition to its own name and that of its section. */
 const OTHER_WORDS: Readonly<Record<string, KindName>> = {
   schedule: 'deployment',
   schedules: 'deployment',
 };
 
 /**
- * The desired state without what is not selected. What is left out is neither compared nor removed; the
- * others may still refer to it.
+ * The desired state without the objects that are not selected. Those are neither compared nor
+ * removed; the others may still refer to them.
  *
  * @throws SelectionError for a word that is no pattern of this grammar
  */
@@ -48,7 +48,7 @@ export function select(desired: DesiredState, words: SelectionWords): DesiredSta
   return { ...desired, objects, selection: { matches, leftOut, unused } };
 }
 
-/** Tells whether a plan with this selection may remove an object, or tell of it. */
+/** True when a plan with this selection may remove or report an object. */
 export function maySelect(
   selection: Selection | undefined,
   kind: KindName,
@@ -92,7 +92,7 @@ export function toPattern(word: string): Pattern {
   return { word, kind, isExact: parts.length === 1, name: new RegExp(`^${escaped.join('.*')}$`) };
 }
 
-/** Tells whether a pattern means an object. */
+/** True when a pattern matches an object. */
 export function isMatch(
   { kind, name }: Pattern,
   candidate: Pick<Candidate, 'kind' | 'identity' | 'name'>,

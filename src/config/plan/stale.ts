@@ -37,7 +37,7 @@ export function staleness(
   return isKnown ? `${fields.join(', ')} changed since: ${versions}` : versions;
 }
 
-/** False for writing what another owner has made and for removing what nobody has made. */
+/** False for writing objects of another owner and for removing objects without an owner. */
 function mayTake({ action }: PlanAction, view: View, owner: Owner): boolean {
   const ownership = ownershipOf(view, owner);
   return (

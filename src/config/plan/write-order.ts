@@ -2,7 +2,7 @@ export interface WriteOrderOptions<T> {
   keyOf(item: T): string;
   /** Keys of the items that must be done before. */
   needsOf(item: T): string[];
-  /** True lets none begin before one that stands ahead of it. */
+  /** True begins items strictly in their order. */
   isStrict: boolean;
 }
 
@@ -63,7 +63,7 @@ export class WriteOrder<T> {
     }
   }
 
-  /** Place of a position among those that may begin. */
+  /** Index in `#ready` at which a position is inserted. */
   #placeOf(position: number): number {
     let [low, high] = [0, this.#ready.length];
     while (low < high) {

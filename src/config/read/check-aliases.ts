@@ -10,15 +10,15 @@ type Problem = Pick<Diagnostic, 'message' | 'hint'>;
 interface Declared {
   /** Undefined for a section that is absent. */
   readonly models: readonly string[] | undefined;
-  /** Providers with the patterns of what they serve without declarations; undefined as above. */
+  /** Providers with the patterns of the models that need no declaration; undefined as above. */
   readonly providers: ReadonlyMap<string, readonly string[]> | undefined;
   readonly aliases: ReadonlySet<string>;
 }
 
 /**
- * Finds aliases that can lead nowhere: to no declared model and no pattern of a provider, to another
- * alias, or hidden behind a model of the same name. What only the server can know is left to it: a plain
- * name where the file declares not both of models and providers, any name where it declares neither.
+ * Finds aliases that can lead nowhere: to no declared model and no pattern of a provider, to
+ * another alias, or hidden by a model of the same name. The server decides what only it can know: a
+ * plain name where the file has not both models and providers, any name where it has neither.
  */
 export function checkAliases(tree: Tree, places: Places): Diagnostic[] {
   const declared = readDeclared(tree);
@@ -34,8 +34,8 @@ export function checkAliases(tree: Tree, places: Places): Diagnostic[] {
 }
 
 /**
- * Makes the check of a name, which tells the problem of one that leads to no model; undefined where it
- * leads to one, and where only the server can know. An alias counts as a model where `viaAlias`.
+ * Makes the check of a name, which returns the problem of one that leads to no model; undefined
+ * where it leads to one or only the server can know. An alias counts as a model where `viaAlias`.
  */
 export function createModelCheck(
   tree: Tree,

@@ -3,7 +3,7 @@ import { declaredOwner, identityIn } from '../objects/desired.ts';
 import { CONFIG_KINDS } from '../objects/kinds.ts';
 import { type Checked, entriesOf, isPerhapsSame } from './declared-names.ts';
 
-/** Checks that a name is free once it is moved away, that its new one is declared, and that neither stands twice. */
+/** Checks that a name is free after its move, its new one is declared, and neither occurs twice. */
 export function checkMoves({ tree, places, namesOf, report }: Checked): void {
   const seen = new Map<string, number>();
   for (const [index, { kind: word, organization, ...names }] of entriesOf(tree, 'moved')) {

@@ -15,7 +15,7 @@ export interface PublishedPrices {
   load(): Promise<PriceList>;
 }
 
-/** Declared route, or API, whose price nobody knows. */
+/** Declared route, or API, without a known price. */
 export interface UnpricedRoute extends Place {
   /** `acme/fast (backup)` for a route, `weather` for an API. */
   readonly name: string;
@@ -27,8 +27,8 @@ export interface UnpricedRoute extends Place {
 type Tree = Readonly<Record<string, unknown>>;
 
 /**
- * Finds what calls under a spending limit do not use, in the order of the tree. Routes to a provider that
- * is not declared here are known to the server alone, and what is switched off serves nobody.
+ * Finds what calls under a spending limit do not use, in the order of the tree. Left out are routes
+ * to a provider that is not declared here, which only the server knows, and disabled entries.
  */
 export async function findUnpriced(
   tree: Tree,

@@ -16,8 +16,8 @@ const CARRIERS: readonly (readonly [collection: string, below: Path])[] = [
 ];
 
 /**
- * Servers and harnesses that Agents name and the `server` section does not declare, as a start refuses
- * them. A file without that section is for a gateway that may declare them, so nothing is said of it.
+ * Servers and harnesses that Agents name and the `server` section does not declare, as a start
+ * refuses them. A file without that section is for a gateway that may declare them: it passes.
  */
 export function checkPrograms(
   tree: Tree,

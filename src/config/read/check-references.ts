@@ -19,9 +19,9 @@ import { isRecord } from '../objects/record.ts';
 import { ObjectRef } from '../objects/references.ts';
 
 /**
- * Checks what no single object shows: identities that stand twice, names that nothing declares,
- * fallbacks that lead back. A reference into an absent collection is left to the server, and so is one
- * into the collection `partial`, of which the tree holds only a part.
+ * Checks what no single object shows: identities that occur twice, names that nothing declares,
+ * fallbacks that lead back. A reference into an absent collection is left to the server, and so is
+ * one into the collection `partial`, of which the tree holds only a part.
  */
 export function checkReferences(tree: Tree, places: Places, partial?: string): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
@@ -69,7 +69,7 @@ function checkIdentities({ tree, places, report }: Checked): void {
   }
 }
 
-/** Checks the plain names of what belongs to no organization. */
+/** Checks plain names of providers, models and organizations. */
 function checkNames({ tree, report, namesOf }: Checked): void {
   const expect = (path: Path, kind: KindName, name: unknown) => {
     const known = namesOf(kind);
@@ -114,7 +114,7 @@ function checkObjectRefs({ tree, report, namesOf }: Checked): void {
   });
 }
 
-/** Problem of a reference to what is not declared, or only in another organization than `owner`. */
+/** Problem of a reference whose object is not declared, or not in the organization `owner`. */
 function missing(
   { kind, name }: ObjectRef,
   known: NonNullable<Names>,
@@ -140,7 +140,7 @@ function ownerAt(tree: Tree, [section, index]: Path): string {
   return declaredOwner(isRecord(entry) ? entry['organization'] : undefined);
 }
 
-/** Each cycle is told once, at the fallback that closes it. */
+/** Reports each cycle once, at the fallback that closes it. */
 function checkCycles(tree: Tree, report: Report): void {
   const models = new Map(
     entriesOf(tree, 'models').map(([index, model]) => [

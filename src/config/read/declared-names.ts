@@ -19,7 +19,7 @@ export interface Checked {
   readonly report: Report;
 }
 
-/** Lists the names of a collection, undefined when it is absent; the owner '' stands for no organization. */
+/** Lists the names of a collection, undefined when it is absent; owner '' is no organization. */
 export function namesIn(tree: Tree, collection: string): Names {
   if (!Array.isArray(tree[collection])) return undefined;
   const isOwned = CONFIG_KINDS.some((one) => one.collection === collection && one.isOwned);
@@ -32,7 +32,7 @@ export function namesIn(tree: Tree, collection: string): Names {
   return names;
 }
 
-/** Tells whether two words can mean one organization: only the server knows the name of an id. */
+/** True when two words can mean one organization: only the server knows the name of an id. */
 export function isPerhapsSame(one: string, other: string): boolean {
   return one === other || isOrganizationId(one) !== isOrganizationId(other);
 }

@@ -11,7 +11,7 @@ const MAX_BYTES = 1024 * 1024;
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** A configuration that stands in no file. */
+/** A configuration without a file. */
 export interface EnvironmentConfig extends VendorKeys {
   /** The text that `gateway init --template env` would write. */
   readonly text: string;
@@ -23,8 +23,8 @@ export interface EnvironmentConfig extends VendorKeys {
 }
 
 /**
- * Declares the vendors whose keys are in the environment, or in `.env` in the folder, with all of their
- * models; without a key the mock alone.
+ * Declares the vendors whose keys are in the environment, or in `.env` in the folder, with all of
+ * their models; without a key, only the mock.
  *
  * @param ownPort port of the gateway, to which no vendor may lead back
  */
@@ -49,7 +49,7 @@ export async function environmentConfig(
   };
 }
 
-/** Tells what was found, for people. */
+/** Lists the vendors found and left out, for people. */
 export function describeEnvironment(config: EnvironmentConfig): string {
   const { found, leftOut, fromFile, lookedFor } = config;
   const lines = found.map(({ provider, variable, addressVariable }) => {

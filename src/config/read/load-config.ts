@@ -48,7 +48,7 @@ export interface GatewayConfig {
   readonly server: ServerConfig;
   /** Origin of each server setting; an absent one is a default. */
   readonly origins: ReadonlyMap<string, SettingOrigin>;
-  /** Places of the files in `server.listen.tls`, or of what is nearest to them. */
+  /** Positions of the files in `server.listen.tls`, or of the nearest known value. */
   readonly certificatePlaces: { readonly cert: Place; readonly key: Place };
   readonly desired: DesiredState;
   /** True when the files hold nothing but `version` and `namespace`. */
@@ -61,7 +61,7 @@ export interface GatewayConfig {
   readonly unpriced: readonly UnpricedRoute[];
 }
 
-/** Configuration, or what is wrong with it. */
+/** Configuration, or its problems. */
 export interface LoadedConfig {
   /** Undefined when any diagnostic is an error. */
   readonly config: GatewayConfig | undefined;
@@ -160,7 +160,7 @@ interface ReadDocuments {
   /** One for each YAML document, references replaced. */
   readonly values: readonly Readonly<Record<string, unknown>>[];
   readonly included: readonly string[];
-  /** References that stand for nothing; they are among the diagnostics. */
+  /** Problems of unresolved references; they are among the diagnostics. */
   readonly unresolved: readonly Diagnostic[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -196,7 +196,7 @@ async function readDocuments(
   return { sources: read.sources, values, included, unresolved, diagnostics };
 }
 
-/** Sections `x-…` are the author's own, a place for anchors: nothing in them is judged. */
+/** Sections `x-…` are the author's own, for anchors: nothing in them is judged. */
 function dropExtensions(document: Record<string, unknown>): void {
   for (const name of Object.keys(document)) if (name.startsWith('x-')) delete document[name];
 }
@@ -207,7 +207,7 @@ function baseDirectory(sources: readonly ConfigSource[], place: Place, cwd: stri
   return source?.directory ?? cwd;
 }
 
-/** Leaves out what is wrong with a value only because its reference could not be resolved. */
+/** Leaves out problems of a value whose only cause is an unresolved reference. */
 function withoutPlaces(
   diagnostics: readonly Diagnostic[],
   places: ReadonlySet<string>,
@@ -219,7 +219,7 @@ function placeOf({ file, line, column }: Place): string {
   return `${file}:${line}:${column}`;
 }
 
-/** One place and one message is one problem, whichever checks saw it. */
+/** One message at one position is one problem, whichever checks saw it. */
 function withoutRepeats(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>();
   return diagnostics.filter(({ file, line, column, message }) => {

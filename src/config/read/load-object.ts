@@ -37,7 +37,7 @@ export async function loadObject(
   const resolved = await resolveDocument(document, { places, sources: { env, files } });
   const sections = checkSections(tree, { places, unknownFields: 'error' });
   const unresolved = new Set(resolved.diagnostics.map(({ path }) => path));
-  // Tells once of a fault whose only cause is a reference that stands for nothing.
+  // Reports a fault once whose only cause is an unresolved reference.
   const judged = [...sections.diagnostics, ...checkReferences(tree, places, collection)].filter(
     ({ path }) => !unresolved.has(path),
   );

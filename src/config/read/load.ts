@@ -25,7 +25,7 @@ export interface ReadOptions {
   paths: readonly string[];
   /** True: directories below directories, too. Default false. */
   recursive?: boolean;
-  /** Content that `-` stands for. */
+  /** Content of `-`. */
   stdin?: string;
   cwd: string;
   files: ConfigFiles;

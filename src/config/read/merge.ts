@@ -8,7 +8,7 @@ export interface MergedTree {
 }
 
 /**
- * Joins the documents of all files: collections are joined in order, every other section stands in
+ * Joins the documents of all files: collections are joined in order, every other section occurs in
  * one document only (`version` and `namespace` may be repeated with the same value). A collection
  * that is null is refused: `[]` says that none is wanted, an absent one is unmanaged.
  */

@@ -7,14 +7,14 @@ import { isRecord } from '../objects/record.ts';
 
 type Tree = Record<string, unknown>;
 
-/** Key by which an entry is known; undefined when it cannot be told. */
+/** Key by which an entry is known; undefined when it has none. */
 type KeyOf = (entry: Readonly<Tree>) => string | undefined;
 
 /**
- * Lays a document over the merged tree, in place: mappings are merged member by member, declared objects
- * by kind and name, other lists of named objects by their names; everything else is replaced. Null
- * removes a field. Fields of free form (`memory_config`, `mock` and so on) are replaced whole, since null
- * is a value there. Places follow, so that a problem shows where it was written.
+ * Lays a document over the merged tree, in place: mappings are merged member by member, declared
+ * objects by kind and name, other lists of named objects by their names; everything else is
+ * replaced. Null removes a field. Free-form fields (`memory_config`, `mock` and so on) are replaced
+ * whole, since null is a value there. Positions move with the values.
  */
 export function layOver(tree: Tree, overlay: Readonly<Tree>, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];

@@ -25,10 +25,10 @@ export interface ResolvedDocument {
 }
 
 /**
- * Replaces `${env:X}`, `${env:X:-default}`, `${file:path}`, `${path:path}`, `${ref:kind.name.field}`,
- * `${secret:env:X}` and `${secret:file:path}` in the scalar values of a parsed document, in place;
- * `$${` stands for `${`. What comes in is text and is never parsed again, neither as YAML nor for
- * further `${…}`. Every unresolvable reference is reported, so unset variables are listed at once.
+ * Replaces `${env:X}`, `${env:X:-default}`, `${file:path}`, `${path:path}`,
+ * `${ref:kind.name.field}`, `${secret:env:X}` and `${secret:file:path}` in the scalar values of a
+ * parsed document, in place; `$${` becomes `${`. Inserted text is not parsed again, as YAML or for
+ * further `${…}`. Reports every unresolvable reference, so that it lists all unset variables.
  */
 export async function resolveDocument(
   document: ParsedDocument,

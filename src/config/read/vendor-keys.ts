@@ -16,7 +16,7 @@ export interface VendorKeys {
   readonly leftOut: readonly { readonly provider: string; readonly because: string }[];
 }
 
-/** Vendors that can be served with a key alone. */
+/** Vendors that need only a key. */
 function vendorsOf(definitions: Iterable<ProviderDefinition>): ProviderDefinition[] {
   return [...definitions].filter(
     ({ baseUrl, envKeys = [], keyOptional }) =>
@@ -37,8 +37,8 @@ export function readVariables(definitions: Iterable<ProviderDefinition>): string
 }
 
 /**
- * The vendors for which one of their usual variables is set. A key goes to no other address than the
- * one that the environment has beside it.
+ * The vendors for which one of their usual variables is set. Where the environment sets the address
+ * of a vendor, too, its key goes to no other address.
  */
 export function findVendorKeys(
   env: Variables,
@@ -59,7 +59,7 @@ export function findVendorKeys(
   return { found, leftOut };
 }
 
-/** Fills the places of a file that are for vendors: providers with all of their models, and aliases. */
+/** Fills the vendor parts of a file: providers with all of their models, and aliases. */
 export function withVendors(
   text: string,
   found: readonly FoundKey[],

@@ -39,7 +39,7 @@ const mail = z.object({
   smtp: smtp.describe('How mails are sent.'),
 });
 
-/** `server.alerts`: who is told of alerts. */
+/** `server.alerts`: the targets of alerts. */
 export const alertSettings = z.object({
   webhooks: targets.describe('URLs that get each alert as a webhook, signed like those of runs.'),
   chats: targets.describe(

@@ -72,7 +72,7 @@ export interface ServerConfig {
   console: { enabled: boolean | null; listen: { host: string; port: number } | null };
   /** Single sign-on of people; null: there is none. */
   sso: SsoConfig | null;
-  /** Addresses that callers may reach beside the public network. */
+  /** Addresses that callers may reach in addition to the public network. */
   outbound: { allow: string[] };
   /** Media that the gateway or a provider keeps for clients. */
   media: {
@@ -84,7 +84,7 @@ export interface ServerConfig {
     linkLifetimeMs: number;
     publicUrl: string | null;
   };
-  /** Webhooks to which Schedules may announce their runs beside those of the known providers. */
+  /** Webhooks to which Schedules may announce their runs, in addition to known providers. */
   notifications: { webhooks: OwnWebhook[] };
   /** Targets of alerts: URLs, and mails by name. */
   alerts: {
@@ -93,7 +93,7 @@ export interface ServerConfig {
     mails: Readonly<Record<string, MailSettings>>;
   };
   compat: { resourceXApiKey: boolean; modelLists: boolean };
-  /** Programs that Agents may name; the one place where commands come from. */
+  /** Programs that Agents may name, with their commands. */
   harnesses: Readonly<Record<string, HarnessProgram>>;
   /** Agents may bring commands of their own, too. */
   harnessesInline: boolean;
@@ -113,7 +113,7 @@ export interface SsoConfig extends Omit<SsoSettings, 'client_secret'> {
   client_secret?: SecretRef | undefined;
 }
 
-/** Mails of alerts; without a user nobody signs in. */
+/** Mails of alerts; without a user there is no sign-in. */
 export interface MailSettings {
   to: string[];
   from: string;
@@ -141,7 +141,7 @@ export interface HarnessProgram extends OperatorProgram {
 }
 
 export interface ServerInput {
-  /** The `server` section as loaded, with the places of its values. */
+  /** The `server` section as loaded, with the positions of its values. */
   file?: { root: unknown; places: Places };
   /** Folder against which relative paths resolve. */
   directory: string;
@@ -205,7 +205,7 @@ export function resolveServerConfig(input: ServerInput): ResolvedServer {
   return { config: value && toServerConfig(value, input.directory), origins, diagnostics };
 }
 
-/** Environment values count as text from outside of the file, so the schema alone gives them a type. */
+/** Environment values count as text from outside of the file: only the schema gives them a type. */
 function overlayPlaces(
   file: NonNullable<ServerInput['file']>,
   overlaid: ReadonlyMap<string, string>,
@@ -267,7 +267,7 @@ function leaves(schema: z.core.$ZodType, path: readonly string[] = [], told = ''
   return [{ path: path.join('.'), description, isList: def.type === 'array' }];
 }
 
-/** No text stands for one. */
+/** No text form exists for one. */
 function isListOfObjects(def: z.core.$ZodTypes['_zod']['def']): boolean {
   return def.type === 'array' && (def.element as z.core.$ZodTypes)._zod.def.type === 'object';
 }

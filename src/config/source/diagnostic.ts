@@ -1,4 +1,4 @@
-/** Place in the configuration; line and column count from 1. */
+/** Position in the configuration; line and column count from 1. */
 export interface Place {
   readonly file: string;
   readonly line: number;
@@ -34,8 +34,8 @@ export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[
 }
 
 /**
- * Writes problems in the order of their places. `text`: one line per problem with its hint below;
- * `github`: workflow annotations; `json`: the array itself. All three carry the same positions.
+ * Writes problems in the order of their positions. `text`: one line per problem with its hint
+ * below; `github`: workflow annotations; `json`: the array itself. All carry the same positions.
  *
  * @example
  * ```ts

@@ -8,20 +8,20 @@ interface Member {
 }
 
 /**
- * Remembers where every value was written. Places hang on the identity of the containers, so they
- * survive merging files and replacing scalars in place.
+ * Remembers where every value was written. Positions hang on the identity of the containers, so
+ * they survive merging files and replacing scalars in place.
  */
 export interface Places {
-  /** The place of an object or list itself. */
+  /** Marks the position of an object or list itself. */
   markContainer(container: object, place: Place): void;
-  /** Marks the place where a member was written; says also that it is text of the file. */
+  /** Marks the position where a member was written, and that it is text of the file. */
   markMember(container: object, key: string | number, member: Member): void;
   /** Says that a text came, in part or whole, from outside of the file. */
   markInterpolated(container: object, key: string | number): void;
   isInterpolated(root: unknown, path: Path): boolean;
   /**
-   * The place of what stands at `path` below `root`: of the value, or of its key. Walks as far as
-   * it can and answers for the nearest known ancestor.
+   * The position of the value at `path` below `root`, or of its key. Walks as far as it can and
+   * answers for the nearest known ancestor.
    */
   find(root: unknown, path: Path, part?: 'key' | 'value'): Place;
 }

@@ -14,7 +14,7 @@ const NO_TARGETS: ReadonlyMap<Alias, Node> = new Map<Alias, Node>();
 const LF = 10;
 const BACKSLASH = 92;
 
-/** One YAML document as plain values; the places of its values are in the {@link Places} given. */
+/** One YAML document as plain values; their positions are in the {@link Places} given. */
 export interface ParsedDocument {
   readonly source: ConfigSource;
   readonly value: unknown;

@@ -57,7 +57,7 @@ function walk(definitions: readonly Definition[], value: unknown, path: Path): U
   return unknown;
 }
 
-/** Schemas that say nothing of the members of an object. */
+/** Schemas that do not define the members of an object. */
 const OPAQUE = new Set(['any', 'unknown', 'custom', 'lazy']);
 
 /** The definitions that a value may follow, without defaults, transforms and the like around them. */

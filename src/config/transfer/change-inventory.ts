@@ -18,8 +18,8 @@ export interface InventoryChange {
 }
 
 /**
- * Changes the inventory of a namespace; writes nothing when it is as it should be, or where the gateway
- * keeps none. When somebody else was faster, it is read and changed anew.
+ * Changes the inventory of a namespace; writes nothing when it is as it should be, or where the
+ * gateway keeps none. After a concurrent change by another client, it is read and changed again.
  */
 export async function changeInventory(
   inventories: InventoryClient,

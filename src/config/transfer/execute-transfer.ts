@@ -18,11 +18,11 @@ export interface TransferRun {
 }
 
 /**
- * Gives objects to another namespace. Its inventory names them first, then each gets its label, then the
- * former inventories forget them: while two name an object its label decides, so it belongs to exactly
- * one of them at any moment, and what was left undone is done by the same transfer planned again.
+ * Gives objects to another namespace. Its inventory names them first, then each gets its label,
+ * then the former inventories forget them: while two name an object its label decides, so it
+ * belongs to exactly one of them at any moment, and the same transfer planned again does the rest.
  *
- * @throws StalePlanError when somebody else changed an object meanwhile
+ * @throws StalePlanError when another client changed an object meanwhile
  */
 export async function executeTransfer(run: TransferRun): Promise<void> {
   const { transfer, onMoved, signal } = run;
@@ -34,7 +34,7 @@ export async function executeTransfer(run: TransferRun): Promise<void> {
     onMoved?.(object);
   }
   signal?.throwIfAborted();
-  // An apply of the new namespace may have dropped what was not its own yet.
+  // An apply of the new namespace may have dropped entries that were not its own yet.
   if (transfer.objects.length > 0) await claim(run);
   await release(run);
 }

@@ -23,7 +23,7 @@ export interface Transfer {
   readonly objects: readonly Transferred[];
   /** Number of chosen objects, or of all where a namespace is renamed, that are of `to` already. */
   readonly already: number;
-  /** Members of the inventory of `to` that stand for all of them. */
+  /** Entries of all of them in the inventory of `to`. */
   readonly entries: readonly InventoryEntry[];
   readonly managed: Inventory['managed'];
   /** Ids that only the inventory of `to` names in the end. */
@@ -34,7 +34,7 @@ export interface Transfer {
   readonly unused: readonly Pattern[];
   /** True where a namespace that is renamed has nothing, and the new name does not have it either. */
   readonly isEmpty: boolean;
-  /** True where `from` is told beside single objects, and no namespace is known by that name. */
+  /** True where `from` is given with single objects, and no namespace is known by that name. */
   readonly isFromUnknown: boolean;
   /** Namespaces that own objects. */
   readonly namespaces: readonly string[];
@@ -119,7 +119,7 @@ function isChosen(one: Chosen, { only, from, to }: TransferOptions): boolean {
   return only.some(
     (pattern) =>
       isMatch(pattern, one) &&
-      // A pattern for many takes of the named namespace alone, and of that all that can move.
+      // A pattern for many takes only objects of the named namespaces that can move.
       (pattern.isExact || (isAmong(one, [from, to]) && !isRevoked(one.view))),
   );
 }
@@ -145,7 +145,7 @@ function refusal(
     : undefined;
 }
 
-/** Entries of objects as their inventory has them, and of a namespace that is renamed also what is gone. */
+/** Inventory entries of objects; of a renamed namespace also those of removed objects. */
 function entriesFor(chosen: readonly Chosen[], options: TransferOptions): InventoryEntry[] {
   const { inventories, actual, only, from } = options;
   const everywhere = new Map(
