@@ -12,7 +12,7 @@ export interface CliErrorOptions {
 }
 
 /**
- * A failure that a command reports in its own words, with the exit code that it stands for.
+ * A failure that a command reports in its own words, with its exit code.
  *
  * @example
  * ```ts

@@ -7,7 +7,7 @@ export interface Failure {
   hint?: string | undefined;
   /** HTTP status, when an answer was the failure. */
   status?: number | undefined;
-  /** Lines for stderr in front of the message; in JSON they belong into the data. */
+  /** Lines for stderr before the message; in JSON they belong into the data. */
   details?: string | undefined;
   exitCode: number;
 }
@@ -64,7 +64,7 @@ export interface CommandResult {
   exitCode?: number;
 }
 
-/** Answer from the words behind the command and every command there is; undefined: `run` is to answer. */
+/** Answer from the words after the command and all commands; undefined: `run` is to answer. */
 export type LightAnswer = (
   words: readonly string[],
   commands: readonly CommandSpec[],
@@ -83,20 +83,20 @@ export interface CommandSpec {
   flags?: readonly FlagSpec[];
   /** Hidden from help and completion. */
   hidden?: boolean;
-  /** Loads flags that follow from what the command works on; they come behind `flags`. */
+  /** Loads flags that depend on the target of the command; they follow `flags`. */
   loadFlags?: () => Promise<readonly FlagSpec[]>;
   /**
-   * JSON Schema (2020-12) of `data` in the document that -o json prints. Default: `shapes/` says it for
-   * commands of the binary, and nothing is known of others.
+   * JSON Schema (2020-12) of `data` in the document that -o json prints. Default: the one in
+   * `shapes/` for commands of the binary, none for others.
    */
   output?: Readonly<Record<string, unknown>>;
-  /** Formats of --output beside text and json. */
+  /** Formats of --output in addition to text and json. */
   formats?: readonly string[];
-  /** A quick answer without the parser, when the words behind the command carry no flag. */
+  /** A quick answer without the parser, when the words after the command carry no flag. */
   light?: () => Promise<{ answer: LightAnswer }>;
   /** Handles SIGINT and SIGTERM itself. */
   ownsSignals?: boolean;
-  /** Loads the code, which reads what is declared here and nothing else; absent for a group of commands. */
+  /** Loads the code, which reads only what this declares; absent for a group of commands. */
   load?: () => Promise<{ run: (input: never) => Promise<CommandResult> }>;
 }
 
@@ -149,7 +149,7 @@ export function findCommand(
   return found;
 }
 
-/** The words in front of a command's last one; '' at the top. */
+/** The words before a command's last one; '' at the top. */
 export function parentOf(name: string): string {
   return name.includes(' ') ? name.slice(0, name.lastIndexOf(' ')) : '';
 }

@@ -15,7 +15,7 @@ export interface ConnectOptions {
   given?: Readonly<Record<string, string>>;
 }
 
-/** Surroundings of a command beside its own arguments. */
+/** Surroundings of a command in addition to its own arguments. */
 export interface CommandContext {
   readonly io: CliIo;
   readonly output: Output;
@@ -35,7 +35,7 @@ export interface CommandContext {
   connectTo(target: Pick<Connection, 'server' | 'apiKey'>): Promise<Client>;
   /**
    * Asks on a terminal; throws when the answer is no (`declined`, exit 1), for Ctrl-C (exit 130), and
-   * when nobody can be asked and --yes is missing (exit 64).
+   * without a terminal when --yes is missing (exit 64).
    */
   confirm(question: string): Promise<void>;
   /** True when {@link confirm} asks a person: on a terminal and without --yes. */

@@ -2,7 +2,7 @@ import type { ArgSpec, CommandSpec, FlagSpec } from './command.ts';
 import type { CommandRun } from './command-input.ts';
 import type { CommandContext } from './context.ts';
 
-/** A command with its code: what it says of its arguments and flags is what `run` gets. */
+/** A command with its code: `run` gets the values of the declared arguments and flags. */
 export interface CommandDeclaration<
   A extends readonly ArgSpec[],
   F extends readonly FlagSpec[],
@@ -16,7 +16,7 @@ export interface CommandDeclaration<
 }
 
 /**
- * Declares a command in one place. Parser, help, completion, docs and `schema output` follow from it, and
+ * Declares a command once. Parser, help, completion, docs and `schema output` follow from it, and
  * `run` has the values of the arguments and flags that it names, by the types that they have there.
  */
 export function defineCommand<

@@ -22,7 +22,7 @@ const READ_HINTS: Readonly<Record<string, string>> = {
   connection_lost: 'nothing was changed by this; run it again',
 };
 
-/** Anything that a command threw, as what the user is told and the code to exit with. */
+/** Converts any thrown value to the reported failure and its exit code. */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof CliError) {
     const { code, message, hint, status, exitCode } = thrown;

@@ -7,7 +7,7 @@ export interface Signals {
 
 /** The process as the command line sees it; tests hand in their own. */
 export interface CliIo {
-  /** The words behind `gateway`. */
+  /** The words after `gateway`. */
   argv: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
@@ -15,7 +15,7 @@ export interface CliIo {
   stdout: Sink;
   stderr: Sink;
   signals: Signals;
-  /** True once a command shows what comes as it comes: without a reader it has nothing left to do. */
+  /** True once a command streams its output: without a reader it has nothing left to do. */
   isStreaming?: boolean;
   /** Ends the process at once. */
   exit(code: number): void;

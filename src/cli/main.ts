@@ -21,7 +21,7 @@ export async function main(io: CliIo): Promise<number> {
   return 0;
 }
 
-/** `--help` anywhere, `--version` alone and no words at all are spellings of commands. */
+/** `--help` anywhere, a lone `--version` and no words at all are spellings of commands. */
 function expandShortcuts(
   argv: readonly string[],
   commands: readonly CommandSpec[],
@@ -33,7 +33,7 @@ function expandShortcuts(
   if (!own.includes('--help') && !own.includes('-h')) return argv;
   const words = own.filter((word, at) => !word.startsWith('-') && !takesValue(own[at - 1]));
   const used = findCommand(commands, words)?.used ?? 0;
-  // Words that are no command stay as they are: the parser says what was meant.
+  // Words that are no command stay as they are: the parser suggests the nearest one.
   return words.length > 0 && used === 0 ? argv : ['help', ...words.slice(0, used)];
 }
 

@@ -15,7 +15,7 @@ import { createStyle, wantsColor } from './output/style.ts';
 
 export interface CommandLine {
   commands: readonly CommandSpec[];
-  /** The words behind `gateway`. */
+  /** The words after `gateway`. */
   argv: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export async function runCommand(io: CliIo, { commands, argv }: CommandLine): Pr
   }
 }
 
-/** Input of any command; one whose flags follow from what it works on finds them by name. */
+/** Input of any command; one whose flags follow from its target finds them by name. */
 type LoadedInput = CommandInput & { readonly loaded: CommandInput['flags'] };
 
 interface Execution {

@@ -9,7 +9,7 @@ export interface WatchedSignals {
   dispose(): void;
 }
 
-/** The first signal asks the command to finish what it sent; the second one ends the process. */
+/** The first signal asks the command to finish its requests; the second one ends the process. */
 export function watchSignals({ signals, exit }: Pick<CliIo, 'signals' | 'exit'>): WatchedSignals {
   const controller = new AbortController();
   let exitCode: number | undefined;

@@ -25,7 +25,7 @@ export class BridgeTraffic {
     this.#wake();
   }
 
-  /** Ends the wait for a reply: it came, or nobody wants it any more. */
+  /** Ends the wait for a reply: it arrived, or the request for it has ended. */
   replied(id: unknown): void {
     this.#asked.delete(JSON.stringify(id));
   }

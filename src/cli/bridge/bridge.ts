@@ -12,12 +12,12 @@ import { lookUp } from '../resources/not-found.ts';
 /** A protocol of JSON-RPC messages: over stdio one a line, towards the Service one a POST. */
 export interface BridgedProtocol {
   readonly name: 'mcp' | 'acp';
-  /** Headers of the next message beside the key. */
+  /** Headers of the next message in addition to the key. */
   headers(): Record<string, string>;
   /** Receives the head of every answer, and with it that of all messages in it. */
   onHead(headers: Headers): void;
   onMessage(message: unknown): void;
-  /** True when the Service keeps something until it is told to let go. */
+  /** True while the Service keeps a session that only a DELETE ends. */
   isOpen(): boolean;
 }
 
@@ -54,7 +54,7 @@ export async function runBridge(
   context.signal.addEventListener('abort', onSignal, { once: true });
   try {
     for await (const line of stdinLines(context, signal)) {
-      // Messages keep their order: a cancel must not overtake what it cancels.
+      // Messages keep their order: a cancel must not overtake its target.
       const answer = await post(line, bridge, signal);
       traffic.carry(answer());
       await traffic.room();
@@ -172,7 +172,7 @@ async function carry(
   }
 }
 
-/** The error of an answer without a message, as JSON-RPC tells it. */
+/** The error of an answer without a JSON-RPC message, as a JSON-RPC error. */
 function errorOf(status: number, text: string): object {
   const body = parseJson(text);
   if (isRecord(body) && body['jsonrpc'] === '2.0' && isRecord(body['error'])) return body['error'];
@@ -180,7 +180,7 @@ function errorOf(status: number, text: string): object {
   return { code: INTERNAL_ERROR, message, data: { status, code } };
 }
 
-/** A notification has no answer; what came of it goes to stderr. */
+/** A notification has no answer: its error goes to stderr. */
 async function tell({ output }: CommandContext, id: unknown, error: object): Promise<void> {
   const message = JSON.stringify({ jsonrpc: '2.0', id, error });
   if (id === undefined) output.note(message);

@@ -24,7 +24,7 @@ export class Conversation {
     this.#attached.push(part);
   }
 
-  /** Adds what was typed, with the attached parts in front of it; gives the messages to send. */
+  /** Appends the typed text after the attached parts; returns the messages to send. */
   ask(text: string): ChatMessage[] {
     const parts = this.#attached;
     const content = parts.length === 0 ? text : [...parts, { type: 'text' as const, text }];

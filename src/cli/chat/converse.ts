@@ -8,7 +8,7 @@ import type { Conversation } from './conversation.ts';
 import { LineReader } from './line-reader.ts';
 import { completeLine, runSlashCommand, type SlashContext } from './slash-commands.ts';
 
-/** Streams of a terminal; prompts and what is told beside the answers go to `output`. */
+/** Streams of a terminal; prompts and notes go to `output`. */
 export interface ConversationTerminal {
   input: NodeJS.ReadableStream;
   output: NodeJS.WritableStream;
@@ -26,8 +26,8 @@ const PROMPT = '> ';
 const QUOTES = '"""';
 
 /**
- * Keeps a conversation with a model until /exit, Ctrl-D or SIGTERM. A failed request is told and its
- * message taken back; Ctrl-C stops an answer, whose beginning stays part of the conversation.
+ * Keeps a conversation with a model until /exit, Ctrl-D or SIGTERM. A failed request is shown and
+ * its message taken back; Ctrl-C stops an answer, whose beginning stays in the conversation.
  */
 export async function converse(
   context: CommandContext,

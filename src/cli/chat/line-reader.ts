@@ -13,8 +13,8 @@ export interface LineReaderOptions {
 type Completed = (error: null, found: [string[], string]) => void;
 
 /**
- * Reads lines from a terminal with editing, completion and the lines of before on the arrow keys. What is
- * typed while nothing is asked for is not shown and answers the next question.
+ * Reads lines from a terminal with editing, completion and earlier lines on the arrow keys. Input
+ * that is typed before a question is not shown and answers the next one.
  */
 export class LineReader {
   readonly #reader: Interface;

@@ -16,8 +16,8 @@ const SOUND: Readonly<Record<string, string>> = { 'audio/wav': 'wav', 'audio/mpe
  * MP3, PDF by their first bytes, anything else that is UTF-8 as text under its name.
  *
  * @param given path below `cwd`, `~/…`, or a URL
- * @throws CliError `usage` (exit 64) for what is missing, no file, empty, larger than 20 MiB or of a
- *   type that chat requests cannot carry
+ * @throws CliError `usage` (exit 64) for a missing path, one that is no file, empty, larger than
+ *   20 MiB or of a type that chat requests cannot carry
  */
 export async function readAttachment(given: string, cwd: string): Promise<ChatPart> {
   if (/^https?:\/\//i.test(given)) return { type: 'image_url', image_url: { url: given } };

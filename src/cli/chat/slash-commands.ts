@@ -14,7 +14,7 @@ interface SlashCommand {
   /** Placeholder of its text; undefined takes none. */
   readonly value?: string;
   readonly help: string;
-  /** Line that tells what was done; undefined leaves the conversation. */
+  /** Returns the line that reports the result; undefined leaves the conversation. */
   run(text: string, context: SlashContext): Promise<string | undefined>;
 }
 
@@ -24,7 +24,7 @@ const SLASH_COMMANDS: Readonly<Record<string, SlashCommand>> = {
     help: 'answer with another model; without a name, show which',
     async run(name, { conversation, models }) {
       if (name === '') return `the model is ${oneLine(conversation.model)}`;
-      // Aliases and models behind patterns are not all listed, so an unknown name is no error yet.
+      // Aliases and models of patterns are not all listed, so an unknown name is no error yet.
       const names = await models().catch((): readonly string[] => []);
       const near = names.includes(name) ? undefined : suggest(name, names);
       conversation.model = name;
@@ -63,7 +63,7 @@ const SLASH_COMMANDS: Readonly<Record<string, SlashCommand>> = {
 /**
  * Runs a line that begins with `/`.
  *
- * @returns the line that tells what was done; undefined leaves the conversation
+ * @returns the line that reports the result; undefined leaves the conversation
  * @throws CliError of {@link readAttachment}
  */
 export function runSlashCommand(line: string, context: SlashContext): Promise<string | undefined> {
@@ -80,7 +80,7 @@ export function runSlashCommand(line: string, context: SlashContext): Promise<st
   );
 }
 
-/** Completions of a line: the commands, and the models behind `/model`. */
+/** Completions of a line: the commands, and the models after `/model`. */
 export async function completeLine(
   line: string,
   models: SlashContext['models'],

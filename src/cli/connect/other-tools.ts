@@ -1,7 +1,7 @@
 import type { Tool } from './tool.ts';
 
 const TITLE = 'Agent Gateway';
-/** Tokens of a model's context for tools that must be told; the smallest that is common today. */
+/** Context window in tokens for tools that require one; the smallest that is common today. */
 const CONTEXT_TOKENS = 128_000;
 
 /** Editors. */

@@ -26,9 +26,9 @@ interface Written {
   readonly file: string;
   /** Copy of the file as it was; null: there was none. */
   readonly backup: string | null;
-  /** SHA-256 of what was written. */
+  /** SHA-256 of the written content. */
   readonly written: string;
-  /** Present where somebody else changed the file between two writes; the copy knows nothing of that. */
+  /** Present if another program changed the file between two writes; the copy lacks that change. */
   readonly wasChanged?: true;
 }
 
@@ -98,7 +98,7 @@ async function recordOf({ file, old, text }: Change, before: readonly Written[])
   return { ...last, written, ...(!isOurs && { wasChanged: true }) };
 }
 
-/** The files that {@link takeBack} restores, and whether somebody else changed each since it was first written. */
+/** The files that {@link takeBack} restores, and whether others changed each since its write. */
 export async function findWritten(
   tool: string,
   place: Place,
@@ -133,7 +133,7 @@ async function needRecord(tool: string, place: Place): Promise<readonly Written[
 async function readRecord(tool: string, place: Place): Promise<readonly Written[] | undefined> {
   const text = await readIfThere(recordPath(tool, place));
   if (text === undefined) return undefined;
-  // Written by this module alone, in one step.
+  // Written only by this module, in one step.
   return JSON.parse(text.toString('utf8')) as readonly Written[];
 }
 
@@ -155,7 +155,7 @@ async function keepCopy(file: string, old: Buffer | undefined): Promise<string |
   }
 }
 
-/** Renames a copy into place, so that no tool reads half of it. A new file is private: it holds a key. */
+/** Replaces a file by a rename, so that no tool reads half of it. New ones hold a key: private. */
 async function replaceFile(file: string, text: string, mode = 0o600): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const beside = `${file}.${process.pid}`;

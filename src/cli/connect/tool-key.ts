@@ -35,8 +35,8 @@ export async function findToolKey(
 }
 
 /**
- * Makes a key of the tool's name for it and keeps it for the next time, in a file of the user's alone.
- * Other users and machines have keys of their own: `claude-2`.
+ * Makes a key of the tool's name for it and keeps it for the next time, in a private file of the
+ * user. Other users and machines have keys of their own: `claude-2`.
  */
 export async function makeToolKey(tool: Tool, options: ToolKeyOptions): Promise<string> {
   const key = await createNamed(tool, options);

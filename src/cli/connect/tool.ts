@@ -2,7 +2,7 @@
 export interface ToolSetup {
   /** Address of the gateway without a slash at its end. */
   readonly server: string;
-  /** Value of the key, or what stands for it. */
+  /** Value of the key, or its placeholder. */
   readonly key: string;
   /** Name of the model that the tool asks for by itself. */
   readonly model: string;
@@ -17,7 +17,7 @@ export interface ToolFile {
   /** Below the user's home, or below the working directory where `isHere` says so. */
   readonly path: string;
   readonly isHere?: boolean;
-  /** Environment variable that moves the folder of the file, and the part of `path` that it stands for. */
+  /** Environment variable that moves the folder of the file, and the part of `path` it replaces. */
   readonly movedBy?: { readonly variable: string; readonly folder: string };
   readonly format: ToolFormat;
   /**
@@ -39,7 +39,7 @@ export interface ToolRecipe {
     readonly variable: string;
     readonly content: Readonly<Record<string, unknown>>;
   };
-  /** Arguments that the tool needs beside its environment or its file. */
+  /** Arguments that the tool needs in addition to its environment or its file. */
   readonly args?: readonly string[];
   /** Steps done by hand, one line each. */
   readonly steps?: readonly string[];
@@ -47,7 +47,7 @@ export interface ToolRecipe {
 
 /** A program that people use models with. */
 export interface Tool {
-  /** The word behind `gateway connect`. */
+  /** The word after `gateway connect`. */
   readonly name: string;
   readonly title: string;
   /** Description in a few words. */

@@ -7,7 +7,7 @@ import type { Tool } from './tool.ts';
 /** Every tool that `gateway connect` knows, in the order in which it lists them. */
 export const TOOLS: readonly Tool[] = [...CODING_TOOLS, ...EDITORS, ...WEB_TOOLS, ...LIBRARIES];
 
-/** Exit 64 with the nearest name for a tool that nobody knows. */
+/** Exit 64 with the nearest name for an unknown tool. */
 export function findTool(name: string): Tool {
   const found = TOOLS.find((tool) => tool.name === name);
   if (found) return found;

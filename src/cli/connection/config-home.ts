@@ -2,7 +2,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io.ts';
 
-/** The user's directory of this command line; undefined when the environment tells of no home. */
+/** The user's directory of this command line; undefined when the environment names no home. */
 export function configHome(env: CliIo['env']): string | undefined {
   const home = env['HOME'] ?? env['USERPROFILE'];
   const bases = [
@@ -15,7 +15,7 @@ export function configHome(env: CliIo['env']): string | undefined {
   return base && join(base, 'gateway');
 }
 
-/** The same, for what must be written; throws `no_home` (exit 1). */
+/** The same, required for a write; throws `no_home` (exit 1). */
 export function needConfigHome(env: CliIo['env']): string {
   const found = configHome(env);
   if (found !== undefined) return found;
@@ -26,7 +26,7 @@ export function needConfigHome(env: CliIo['env']): string {
   });
 }
 
-/** `no_home` (exit 1) for a place of this user where nothing can be written. */
+/** `no_home` (exit 1) for a path of this user that cannot be written. */
 export function unwritable(path: string, variable: string, cause: unknown): CliError {
   const { code = 'unknown' } = cause as NodeJS.ErrnoException;
   return new CliError({

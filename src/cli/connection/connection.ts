@@ -20,7 +20,7 @@ export interface ConnectionSources {
   /** The flag --server, GATEWAY_SERVER or a setting. */
   server: string | undefined;
   serverOrigin?: string | undefined;
-  /** Its server counts when `server` is absent, its key for that server alone. */
+  /** Its server counts when `server` is absent, its key only for that server. */
   context?: Context | undefined;
   /** True with --context: then its key wins over the environment. */
   contextIsNamedByFlag?: boolean;
@@ -36,7 +36,7 @@ export interface ConnectionSources {
   /** The gateway of the project's file; counts when neither one is named nor runs. */
   declared?: DeclaredGateway | undefined;
   keyRequired: boolean;
-  /** Tells whether a process lives; for tests. */
+  /** Replaces the check whether a process lives; for tests. */
   isAlive?: (pid: number) => boolean;
 }
 
@@ -73,7 +73,7 @@ export function findConnection(sources: ConnectionSources): Connection {
   };
 }
 
-/** True when only the file of the project can tell more. */
+/** True when only the file of the project can name a server. */
 export function isUnnamed(sources: ConnectionSources): boolean {
   const { server, context } = sources;
   return server === undefined && context === undefined && findLocal(sources).running === undefined;
@@ -169,7 +169,7 @@ function noKey(server: string): CliError {
   });
 }
 
-/** An address in the one form that is compared and stored; exit 64 for what is none. */
+/** An address in the one form that is compared and stored; exit 64 for an invalid one. */
 export function normaliseServer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (
@@ -201,7 +201,7 @@ export function isLoopback(server: string): boolean {
 
 /**
  * The URL that the running server wrote down; one whose process is gone is of no use. The file may come
- * from anybody, so it never leads a key to another machine.
+ * from another user, so it never leads a key to another machine.
  */
 function readRuntime(directory: string, alive: (pid: number) => boolean): string | undefined {
   try {
@@ -221,7 +221,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (thrown) {
-    // A process of somebody else lives too.
+    // EPERM means a live process of another user.
     return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
   }
 }

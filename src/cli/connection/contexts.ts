@@ -24,7 +24,7 @@ export interface Contexts {
   readonly list: readonly Context[];
 }
 
-/** Name of what is found without the file, the gateway of the nearest `.gateway` directory. */
+/** Context that exists without the file: the gateway of the nearest `.gateway` directory. */
 export const LOCAL = 'local';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const NONE: Contexts = { current: null, list: [] };

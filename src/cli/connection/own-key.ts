@@ -10,7 +10,7 @@ export interface OwnKey {
   organization: { id: string; name: string };
   /** Null: everything but admin. */
   scopes: string[] | null;
-  /** Null: its scopes alone decide; absent from older gateways. */
+  /** Null: only its scopes decide; absent from older gateways. */
   role?: string | null;
 }
 

@@ -17,9 +17,9 @@ export interface Target {
 const STRENGTH: readonly Layer[] = ['flag', 'env', 'project', 'user', 'system', 'default'];
 
 /**
- * Picks the address or the context from the stronger place, never a mixture; the context that
+ * Picks the address or the context from the stronger layer, never a mixture; the context that
  * `use-context` chose is as strong as the user's settings, and weaker than what these name. Two of
- * one place that differ are a usage error (exit 64), and so is a context that does not exist.
+ * one layer that differ are a usage error (exit 64), and so is a context that does not exist.
  */
 export function pickTarget(globals: GlobalFlags, contexts: Contexts): Target {
   const named = globals.values.context;

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { CliError } from '../cli-error.ts';
 
 /**
- * The text of a file that nobody else may read, undefined when it is missing. Throws
+ * The text of a file that only its owner may read, undefined when it is missing. Throws
  * `insecure_key_file` (exit 4) with the chmod to run when others may.
  */
 export function readPrivateFile(path: string): string | undefined {
@@ -22,7 +22,7 @@ export function readPrivateFile(path: string): string | undefined {
   return readFileSync(path, 'utf8');
 }
 
-/** Replaces the file in one step; at no moment can others read it, or anybody half of it. */
+/** Replaces the file in one step: other users can never read it, and no reader sees half of it. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const beside = `${path}.${process.pid}`;

@@ -23,8 +23,8 @@ const SECOND_MS = 1_000;
 const PATH = '/v1/account/sso';
 
 /**
- * Shows the address and the code by which a person signs in at the provider of a gateway, waits for it, and
- * gives the key that the gateway makes for them. Throws `sso_expired` (exit 4) when nobody does in time.
+ * Shows the address and the code by which a person signs in at the provider of a gateway, waits for
+ * it, and returns the key that the gateway makes. Throws `sso_expired` (exit 4) without a sign-in.
  */
 export async function signInWithProvider(server: string, input: InputOf<'login'>): Promise<string> {
   const { context, flags } = input;
@@ -76,7 +76,7 @@ async function showGrant(grant: DeviceGrant, { context, flags }: InputOf<'login'
   const mayOpen = isWeb && !flags['no-browser'] && format === 'text' && io.stdin.isTTY === true;
   const host = { platform: process.platform, env: io.env, spawn };
   const opened = mayOpen && (await openBrowser(href, host));
-  // Nobody can sign in without it, so that --quiet does not hide it.
+  // A sign-in is impossible without it, so that --quiet does not hide it.
   io.stderr.write(
     `${opened ? 'sign in in the browser that opens, or' : 'sign in'} at ${href} with the code ${grant.user_code}\n`,
   );

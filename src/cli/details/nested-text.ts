@@ -2,7 +2,7 @@ import { isRecord } from '../../client/http/guards.ts';
 
 const INDENT = '  ';
 
-/** A value for people: `yes`, `a, b`, and what is nested in lines of its own; nothing is a dash. */
+/** A value for people: `yes`, `a, b`, and nested values on lines of their own; none is a dash. */
 export function toLines(value: unknown): string {
   if (isList(value)) {
     if (!value.some(isNested)) return toLine(value);

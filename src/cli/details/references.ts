@@ -27,7 +27,7 @@ export function nameMember(member: string): string {
   return `${member.replace(/_id$/, '')}_name`;
 }
 
-/** The view with the names of what it refers to; without those that the key may not see. */
+/** The view with the names of its references; without those that the key may not see. */
 export async function addNames(client: Client, view: View, signal: AbortSignal): Promise<View> {
   const [named] = await addNamesToAll(client, [view], signal);
   return named ?? view;
@@ -57,7 +57,7 @@ export async function addNamesToAll<T extends View>(
   });
 }
 
-/** `name (id)` of what a member of a named view refers to, or the id alone. */
+/** `name (id)` of the object that a member of a named view references, or only the id. */
 export function referenceText(view: View, member: string): unknown {
   const { [member]: id, [nameMember(member)]: name } = view;
   return typeof id === 'string' ? nameAndId(name, id) : id;
@@ -67,7 +67,7 @@ export function nameAndId(name: unknown, id: string): string {
   return typeof name === 'string' && name !== '' ? `${name} (${id})` : id;
 }
 
-/** An Agent may stand there as an object, with its name or without. */
+/** An Agent may be embedded as an object, with its name or without. */
 function idIn(view: View, member: string): string | undefined {
   const { [member]: own, agent } = view;
   const isAgent = member === 'agent_id' && isRecord(agent);
@@ -106,7 +106,7 @@ async function namesOf(
   const pairs = await Promise.all(
     asked.map((names) =>
       names.catch((thrown: unknown) => {
-        // The names are an addition: a key without the scope admin sees ids alone.
+        // The names are an addition: a key without the scope admin sees only ids.
         if (thrown instanceof ClientError && !signal.aborted) return [];
         throw thrown;
       }),

@@ -10,8 +10,8 @@ type View = Readonly<Record<string, unknown>>;
 const OWN_LABELS = 'gateway/';
 
 /**
- * One object for people: what files manage it in place of the gateway's own labels, and names in front of
- * ids where the names are known.
+ * One object for people: the managing files in place of the gateway's own labels, and names before
+ * the ids where the names are known.
  */
 export function renderDetails(view: View, style: Style): string {
   const rows: Record<string, unknown> = {};

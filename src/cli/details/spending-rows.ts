@@ -4,7 +4,7 @@ import type { Client } from '../../client/create-client.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
-/** The view with what was spent and the last use; as it is from a gateway that does not tell. */
+/** The view with the spending and the last use; unchanged if the gateway does not report them. */
 export async function addSpending(
   client: Client,
   view: View,

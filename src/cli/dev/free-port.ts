@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
-/** A port of this address that nobody listened on a moment ago. */
+/** A port of this address that was free a moment ago. */
 export async function freePort(host: string): Promise<number> {
   const server = createServer();
   server.listen(0, host);

@@ -1,7 +1,7 @@
 import { createForward } from './forward.ts';
 import { freePort } from './free-port.ts';
 
-/** An address beside the gateway's own. */
+/** An address in addition to the gateway's own. */
 export interface DevListener {
   /** Origin, without a slash at the end. */
   readonly url: string;
@@ -17,7 +17,7 @@ export interface HttpsOptions {
 }
 
 /**
- * Serves the gateway over HTTPS with a certificate that is made for it and that nobody trusts yet.
+ * Serves the gateway over HTTPS with a certificate made for it, which no client trusts yet.
  *
  * @throws Error with a sentence that says what to do when the address cannot be had
  */

@@ -20,17 +20,17 @@ export const TUNNEL_QUESTION = [
 /**
  * Opens a tunnel from a public address to the gateway, in a process of its own: the library ends the
  * process that uses it on a signal. The tunnel's program is kept in the user's own directory, where
- * nobody else can put another one in its place. Ask {@link TUNNEL_QUESTION} before.
+ * no other user can replace it. Ask {@link TUNNEL_QUESTION} before.
  *
  * @param url origin of the gateway
- * @throws Error when the program cannot be downloaded or ends before it tells its address
+ * @throws Error when the program cannot be downloaded or ends before it prints its address
  */
 export async function openTunnel(url: string, env: CliIo['env']): Promise<DevListener> {
   const home = join(needConfigHome(env), 'tunnel');
   await mkdir(home, { recursive: true, mode: 0o700 });
   const child = spawn(process.execPath, [packageFile('bin/gateway.js'), 'dev-tunnel', url], {
     env: { ...env, TMPDIR: home, TEMP: home, UNTUN_ACCEPT_CLOUDFLARE_NOTICE: '1' },
-    // Its end tells the child of ours, however that comes.
+    // A closed stdin reports our end to the child, however that comes.
     stdio: ['pipe', 'pipe', 'inherit'],
     // Ctrl-C is for the gateway, which drains first.
     detached: true,

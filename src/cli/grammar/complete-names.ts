@@ -9,7 +9,7 @@ const MOST = 100;
 /** Matches a plain word of the shell; anything else could be read as a command of its own. */
 const PLAIN = /^[A-Za-z0-9_.@+][A-Za-z0-9_./:@+-]*$/;
 
-/** Names that may stand in place of a word that begins so; none when the gateway does not answer. */
+/** Names that complete a word; none when the gateway does not answer. */
 export async function completeNames(
   { names: kind, prefix, given }: Candidates,
   current: string,

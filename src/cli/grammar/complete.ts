@@ -4,12 +4,12 @@ import type { CommandSpec, FlagSpec } from '../command.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
 
 /**
- * Candidates for a word; `names` of one kind are known by the gateway or by the user's files alone.
+ * Candidates for a word; `names` of one kind are known only by the gateway or by the user's files.
  */
 export interface Candidates {
   words: readonly string[];
   names?: NameKind;
-  /** Stands in front of each, for words like `--output=json`. */
+  /** Precedes each, for words like `--output=json`. */
   prefix: string;
   /** Global flags that were given, by name. */
   given: Readonly<Record<string, string>>;
@@ -66,7 +66,7 @@ interface Seen {
   asked: FlagSpec | undefined;
 }
 
-/** Words that are complete: what they call, and what is to come. */
+/** Parses the complete words: the command, its flags and the next argument. */
 function read(commands: readonly CommandSpec[], words: readonly string[]): Seen {
   const plain: string[] = [];
   const given: Record<string, string> = {};

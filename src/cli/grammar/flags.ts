@@ -2,7 +2,7 @@ import { parseDuration } from '../../core/time/duration.ts';
 import { usageError } from '../cli-error.ts';
 import { flagEnv, type CommandSpec, type FlagSpec } from '../command.ts';
 
-/** A value of any flag; durations are milliseconds, and undefined says that nobody gave it. */
+/** A value of any flag; durations are milliseconds, and undefined means that it was not given. */
 export type FlagValue = boolean | string | number | readonly string[] | undefined;
 
 /** Value of one flag, as its declaration says. */
@@ -84,7 +84,7 @@ export function resolveFlags<F extends readonly FlagSpec[]>(
   return { values: values as FlagValues<F>, origin: (name) => origins.get(name) };
 }
 
-/** Value of a flag that nobody gave. */
+/** Value of a flag that was not given. */
 function absent({ type, repeatable }: FlagSpec): FlagValue {
   if (type === 'boolean') return false;
   return repeatable ? [] : undefined;
@@ -131,7 +131,7 @@ const SWITCH: Readonly<Record<string, boolean>> = {
   off: false,
 };
 
-/** An empty variable counts as unset, as shells and CI systems leave them behind. */
+/** An empty variable counts as unset, since shells and CI systems often leave one. */
 function fromText(spec: FlagSpec, source: string, text: string | undefined) {
   if (text === undefined || text === '') return undefined;
   if (spec.type !== 'boolean')
@@ -161,7 +161,7 @@ function toItem(spec: FlagSpec, text: string, source: string): string | number {
   return number;
 }
 
-/** A choice `name=EXPR` stands for every text that begins with `name=`. */
+/** A choice `name=EXPR` matches every text that begins with `name=`. */
 function isChoice(choice: string, text: string): boolean {
   return choice === text || (choice.endsWith('=EXPR') && text.startsWith(choice.slice(0, -4)));
 }

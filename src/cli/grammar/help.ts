@@ -35,7 +35,7 @@ export function renderHelp(
     .join('\n\n');
 }
 
-/** Commands by what people want to do; those in no group, as of plugins, come behind all of them. */
+/** Commands by what people want to do; those in no group, as of plugins, come last. */
 export const COMMAND_GROUPS: readonly (readonly [string, readonly string[]])[] = [
   group('Start here', 'init start dev connect chat mock doctor'),
   group(

@@ -2,7 +2,7 @@ import { findCommand, type CommandSpec } from '../command.ts';
 
 /**
  * The commands, those that the words may call with the flags that they load; the others load none. Words
- * may stand in front of the command, as the values of global flags do.
+ * may precede the command, as the values of global flags do.
  */
 export async function withFlagsFor(
   commands: readonly CommandSpec[],

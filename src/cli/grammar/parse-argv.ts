@@ -18,7 +18,7 @@ export interface Grammar {
 }
 
 /**
- * Finds command, arguments and flags in the words behind `gateway`. Unknown and missing ones are
+ * Finds command, arguments and flags in the words after `gateway`. Unknown and missing ones are
  * usage errors (exit 64) with a suggestion where a name is close. Flags of a command end at `--`.
  */
 export function parseArgv(grammar: Grammar, argv: readonly string[]): ParsedArgv {
@@ -57,7 +57,7 @@ const seeHelp = (name = '') => `see \`${`gateway ${name}`.trim()} --help\``;
 function createProgram(grammar: Grammar, found: (parsed: ParsedArgv) => void): Command {
   const program = new Command('gateway')
     .exitOverride(refuse())
-    // Errors are told by our own output, which knows about -o json.
+    // Errors are reported by our own output, which knows about -o json.
     .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
     .enablePositionalOptions()
     .helpOption(false)
@@ -115,7 +115,7 @@ function addFlags(node: Command, flags: readonly FlagSpec[]): void {
   for (const { name, short, type, repeatable } of flags) {
     const value = type === 'boolean' ? '' : ' <value>';
     const option = new Option(`${short === undefined ? '' : `-${short}, `}--${name}${value}`);
-    // One value per repetition: a variadic option would swallow the arguments behind it.
+    // One value per repetition: a variadic option would swallow the arguments after it.
     if (repeatable) {
       option.argParser((item: string, before: string[] | undefined) => [...(before ?? []), item]);
     }
@@ -136,7 +136,7 @@ function rawFlags(node: Command, flags: readonly FlagSpec[]): RawFlags {
   return raw;
 }
 
-/** Tells what the parser of the command has found. */
+/** Converts an error of the command's parser to a usage error. */
 function refuse(name?: string): (error: CommanderError) => never {
   return (error) => {
     if (error.code === 'commander.help') throw usageError('a subcommand is missing', seeHelp(name));

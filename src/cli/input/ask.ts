@@ -4,7 +4,7 @@ import { printable } from '../../core/printable.ts';
 import { CliError } from '../cli-error.ts';
 
 /**
- * Asks a question on the terminal and goes on after a yes.
+ * Asks a question on the terminal and continues after a yes.
  *
  * @throws CliError `declined` (exit 1) for anything else and at the end of the input; `interrupted`
  *   (exit 130) for Ctrl-C
@@ -18,7 +18,7 @@ export function ask(question: string, { input, output, signal }: Terminal): Prom
       reject(new CliError({ code: 'interrupted', message, exit: 'interrupted' }));
       reader.close();
     };
-    // The line of the question is ended by an answer alone.
+    // Only an answer ends the line of the question.
     const onClose = () => {
       output.write('\n');
       signal.removeEventListener('abort', stop);

@@ -2,7 +2,7 @@ import { usageError } from '../cli-error.ts';
 import type { FlagValues } from '../grammar/flags.ts';
 import type { FROM, RANGE, SINCE } from '../tables/shared-words.ts';
 
-/** The time that a flag names, RFC 3339 in UTC; a date alone is its first moment there. Exit 64 for another. */
+/** The time of a flag, RFC 3339 in UTC; a date means its first moment. Exit 64 for another. */
 export function readTime<N extends string>(
   flags: Readonly<Record<N, string | undefined>>,
   name: N,

@@ -9,8 +9,8 @@ import type { VALUE_FLAGS } from '../tables/shared-words.ts';
 const MAX_VALUE = 65_536;
 
 /**
- * The value of a secret, without the line break at its end; exit 64 unless exactly one place is named and
- * something stands there. Messages never have any of it.
+ * The value of a secret, without the line break at its end; exit 64 unless exactly one source is
+ * named and it is not empty. Messages never contain any of the value.
  */
 export async function readSecretValue(
   flags: FlagValues<typeof VALUE_FLAGS>,

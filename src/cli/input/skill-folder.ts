@@ -6,7 +6,7 @@ import { CliError, usageError } from '../cli-error.ts';
 
 /** Most files of a Skill; more are not looked for. */
 const MAX_FILES = 500;
-/** Names that editors and tools leave behind. */
+/** Names that editors and tools leave in a folder. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['.git', '.DS_Store', 'node_modules']);
 
 /** The files of a folder as the form that uploads them; exit 64 for a folder that is no Skill. */
@@ -18,7 +18,7 @@ export async function toSkillForm(folder: string): Promise<FormData> {
   return form;
 }
 
-/** The files of a folder with what is in them; exit 64 for a folder that is no Skill. */
+/** The files of a folder with their content; exit 64 for a folder that is no Skill. */
 export async function readSkillFolder(folder: string): Promise<{ path: string; bytes: Buffer }[]> {
   const paths = await listSkill(folder);
   return Promise.all(
@@ -81,7 +81,7 @@ function isBelow(folder: string, target: string): boolean {
   );
 }
 
-/** Plain files alone, with `/` between folders. */
+/** Only plain files, with `/` between folders. */
 async function listFiles(folder: string): Promise<string[]> {
   const found: string[] = [];
   const visit = async (below: string): Promise<void> => {

@@ -11,7 +11,7 @@ interface Compared {
 }
 
 /**
- * Reads a value of --write-secret as `kind/identity#field` of a declared secret; what belongs to an
+ * Reads a value of --write-secret as `kind/identity#field` of a declared secret; one of an
  * organization may be named without it.
  *
  * @throws CliError `unwritable_secret` (exit 3) for one that is not declared or cannot change, since a

@@ -47,7 +47,7 @@ export function parseJsonPath(template: string): Part[] {
   return open[0]?.parts ?? [];
 }
 
-/** Text, and what stands in braces; braces within quotes are text of their own. */
+/** Text, and the expressions in braces; braces within quotes are text of their own. */
 function tokensOf(text: string, template: string): { isText: boolean; text: string }[] {
   const tokens = [];
   let at = 0;

@@ -14,7 +14,7 @@ import { checkSchedules } from './check-schedules.ts';
 const TIMEOUT_MS = 2_000;
 const NAME = 'gateway';
 
-/** Answerer at an address: the gateway that the key belongs to, another server, or nobody. */
+/** Answerer at an address: the gateway that the key belongs to, another server, or none. */
 type Answerer = 'ours' | 'stranger' | 'nobody';
 
 /** Findings about the gateway. */
@@ -85,7 +85,7 @@ async function whoAnswers(
   } catch (thrown) {
     if (!(thrown instanceof ClientError)) return 'stranger';
     if (thrown.status === undefined) return 'nobody';
-    // A gateway in trouble says so with a status of its own.
+    // A failing gateway answers with a 5xx status and a request id.
     return thrown.status >= 500 && thrown.requestId !== undefined ? 'ours' : 'stranger';
   }
 }

@@ -7,7 +7,7 @@ export interface BrowserHost {
 }
 
 /**
- * Opens an address in the browser of whoever sits there; false where there is none, as on a machine
+ * Opens an address in the browser of the local user; false where there is none, as on a machine
  * without a desktop.
  */
 export async function openBrowser(href: string, host: BrowserHost): Promise<boolean> {

@@ -11,7 +11,7 @@ import type { CliIo } from '../io.ts';
 /** A store as a command line names it. */
 export interface StorePlace {
   readonly config: StoreConfig;
-  /** Place without its password. */
+  /** Address without its password. */
   readonly shown: string;
   /** Setting `server.store` for gateway.yaml; undefined where a file has it already. */
   readonly setting: string | undefined;

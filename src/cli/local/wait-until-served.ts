@@ -19,13 +19,13 @@ export interface WaitOptions {
   readonly desired: DesiredState;
   readonly report: ApplyReport;
   readonly context: Pick<CommandContext, 'clock' | 'signal' | 'timeoutMs'>;
-  /** Receives what is not served yet, at first and whenever less is left. */
+  /** Receives the names that are not served yet, at first and whenever fewer are left. */
   readonly onWaiting?: ((missing: readonly string[]) => void) | undefined;
 }
 
 /**
- * Waits until what was applied is served: models stand in the catalog, and Services of the key's own
- * organization answer; what is declared as switched off is not waited for. Gives what is not served when
+ * Waits until the applied objects are served: models are in the catalog, and Services of the key's
+ * own organization answer; switched-off ones are skipped. Returns the names not served when
  * the time (`--timeout`) is up or a stop is asked for.
  */
 export async function waitUntilServed(options: WaitOptions): Promise<string[]> {

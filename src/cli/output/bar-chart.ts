@@ -4,15 +4,15 @@ import type { Style } from './style.ts';
 export interface Bar {
   readonly label: string;
   readonly value: number;
-  /** Text behind the bar. */
+  /** Text after the bar. */
   readonly text: string;
 }
 
 const WIDTH = 40;
-/** Eighths of a cell, so that bars tell small differences. */
+/** Eighths of a cell, so that small differences are visible. */
 const PARTS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** Bars beside each other's labels, the largest one forty cells long. No bar gives an empty text. */
+/** Bars with their labels, the largest one forty cells long. No bar gives an empty text. */
 export function renderBars(bars: readonly Bar[], style: Style): string {
   const most = Math.max(0, ...bars.map(({ value }) => value));
   const labels = bars.map(({ label }) => oneLine(label));

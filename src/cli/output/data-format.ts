@@ -7,10 +7,10 @@ import type { CommandResult, CommandSpec } from '../command.ts';
 const DATA_FORMATS = ['yaml', 'name', 'jsonpath=EXPR'] as const;
 const JSONPATH = 'jsonpath=';
 
-/** True for what is asked for by name; all else is asked for by id. */
+/** True for a kind that is asked for by name; all others are asked for by id. */
 const isNamed = (kind: string): boolean => Object.hasOwn(KINDS, kind) || kind === 'plugins';
 
-/** Formats of --output beside text and json. */
+/** Formats of --output in addition to text and json. */
 export function formatsOf({ name, formats = [] }: CommandSpec): readonly string[] {
   return /^\S+ (list|get)$/.test(name) ? [...formats, ...DATA_FORMATS] : formats;
 }

@@ -38,7 +38,7 @@ export interface Output {
   note(text: string): void;
   /** Shown at once, and listed in the JSON document. */
   warn(text: string): void;
-  /** Shown with --debug alone. */
+  /** Shown only with --debug. */
   debug(text: string): void;
   /** `schema` names the command, {@link CommandResult} its outcome. */
   result(result: CommandResult, schema: string): Promise<void>;

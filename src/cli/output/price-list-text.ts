@@ -1,7 +1,7 @@
 import type { PriceListView } from '../../client/operators.ts';
 import { oneLine } from '../../core/printable.ts';
 
-/** Line that tells which list of published prices is in use. */
+/** Line that names the list of published prices in use. */
 export function priceListText(view: PriceListView): string {
   if (view.in_use === 'shipped')
     return `the prices that come with the gateway: genai-prices ${oneLine(view.shipped_version)}`;

@@ -13,7 +13,7 @@ const SIGNS: Readonly<Record<PlanAction['action'], string>> = {
   none: '  same',
 };
 
-/** Most characters: those of a comment on GitHub, with room for what stands around it. */
+/** Most characters: those of a comment on GitHub, with room for the text around it. */
 const MAX_LENGTH = 60_000;
 
 /** A plan as a comment of a pull request: the counts, then every change as a diff block. */
@@ -56,7 +56,7 @@ function linesOf(planned: PlanAction): string[] {
   return [oneLine(`${SIGNS[action]} ${kind} ${identity}${why}`), ...around, ...leaves, ...told];
 }
 
-/** The fence is longer than any that stands in a value. */
+/** The fence is longer than any in a value. */
 function fenced(lines: readonly string[]): string {
   const text = lines.join('\n');
   const shown = text.length <= MAX_LENGTH ? text : cut(lines);

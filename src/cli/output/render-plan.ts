@@ -74,7 +74,7 @@ function renderAction(
   return [title + because, ...all.filter((line) => line !== undefined && line !== '')] as string[];
 }
 
-/** Characters of a text that is told by what changed in it. */
+/** Characters above which only the changed part of a text is shown. */
 const MAX_PLAIN = 80;
 
 function isLong(value: unknown): value is string {

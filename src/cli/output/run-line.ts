@@ -15,7 +15,7 @@ export function outcomeOf({ session_id: session, error }: DeploymentRunView): st
   return error === null ? session : `${error.type}: ${error.message}`;
 }
 
-/** One line of `runs watch`; the name of the Schedule stands there where the view has it. */
+/** One line of `runs watch`, with the name of the Schedule where the view has it. */
 export function runLine(run: DeploymentRunView): string {
   const { id, created_at: at } = run;
   const schedule = String(referenceText(run, 'deployment_id'));

@@ -16,7 +16,7 @@ export interface ColorQuestion {
   off: boolean;
 }
 
-/** Colour belongs on a terminal that nobody asked to stay plain (no-color.org). */
+/** Colour belongs on a terminal unless it was asked to stay plain (no-color.org). */
 export function wantsColor({ isTTY, env, off }: ColorQuestion): boolean {
   return isTTY && !off && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }

@@ -13,7 +13,7 @@ const GAP = 2;
 
 /**
  * Rows as aligned text without borders, which pipes can cut as well; absent values are a dash. No row
- * gives `empty` alone.
+ * gives only `empty`.
  */
 export async function renderTable<Row>(
   rows: readonly Row[],
@@ -54,12 +54,12 @@ function trimmed(text: string): string {
     .join('\n');
 }
 
-/** One row alone, for lists that grow: its cells as they are in a table, but not aligned. */
+/** A single row, for lists that grow: its cells as they are in a table, but not aligned. */
 export function renderLine<Row>(row: Row, columns: readonly Column<Row>[]): string {
   return columns.map(({ value }) => cell(value(row))).join('  ');
 }
 
-/** Fields of one object, a line each; what is nested in further lines below its name. */
+/** Fields of one object, a line each; nested values in further lines below its name. */
 export function renderFields(value: Readonly<Record<string, unknown>>, style: Style): string {
   const entries = Object.entries(value).filter(([, field]) => field !== undefined);
   const width = Math.max(0, ...entries.map(([name]) => name.length));
@@ -72,7 +72,7 @@ function cell(value: unknown): string {
   return oneLine(toLine(value));
 }
 
-/** Further lines of a text stand below its first one and cannot be taken for fields. */
+/** Further lines of a text are indented below its first one and cannot be taken for fields. */
 function indented(value: unknown, width: number): string {
   return printable(toLines(value)).replaceAll('\n', `\n${' '.repeat(width)}`);
 }

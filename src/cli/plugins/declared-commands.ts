@@ -80,7 +80,7 @@ export async function toDeclaredManifest(root: string, path: string): Promise<Re
   return readDeclaredManifest({ version, commands });
 }
 
-/** The commands of a `gateway.manifest.json`; throws an `Error` that says what is wrong with it. */
+/** The commands of a `gateway.manifest.json`; throws an `Error` that describes the fault. */
 export function readDeclaredManifest(manifest: unknown): ReadManifest {
   const parsed = DECLARED.safeParse(manifest);
   if (!parsed.success) {

@@ -18,7 +18,7 @@ export interface GatewayContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Opens no connection; throws `no_api_key` (exit 4) without a key. */
   connect(): Promise<Client>;
-  /** Asks on a terminal; throws when the answer is no (exit 1) or nobody can be asked (exit 64). */
+  /** Asks on a terminal; throws if the answer is no (exit 1) or no prompt is possible (exit 64). */
   confirm(question: string): Promise<void>;
   /** All of stdin as text; at most 32 MiB. */
   readStdin(): Promise<string>;
@@ -33,7 +33,7 @@ export interface GatewayContext {
 /**
  * The base of a plugin's commands. `run()` gives what becomes `data` of the JSON document, and is
  * printed in text output unless the command logged lines of its own. Global flags and `GATEWAY_*`
- * variables are dealt with before; whatever is thrown is told once, with the name of the plugin.
+ * variables are dealt with before; any error is reported once, with the name of the plugin.
  *
  * @example
  * ```ts

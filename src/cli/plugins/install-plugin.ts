@@ -11,9 +11,9 @@ import { folderOf, needPluginsFolder } from './plugin-place.ts';
 import { stagePlugin } from './stage-plugin.ts';
 
 /**
- * Installs a plugin for the user, or another version of it in its place, after asking. It is put
- * together beside the others and moved in as a whole, so an interrupted install changes nothing. Throws
- * `plugin_invalid`, `command_taken` (exit 5), `declined`, and what npm says.
+ * Installs a plugin for the user, or another version of it in its place, after asking. It is
+ * staged next to the others and moved in as a whole, so an interrupted install changes nothing.
+ * Throws `plugin_invalid`, `command_taken` (exit 5), `declined`, and the errors of npm.
  */
 export async function installPlugin(
   source: string,
@@ -58,7 +58,7 @@ export async function removePlugin(
   return plugin;
 }
 
-/** Commands of the binary win over those of plugins, which is told; two plugins may not clash. */
+/** Commands of the binary win over those of plugins, with a warning; two plugins may not clash. */
 function checkNames(
   plugin: InstalledPlugin,
   others: readonly InstalledPlugin[],
@@ -86,7 +86,7 @@ function checkNames(
   }
 }
 
-/** Tells whether one of the two is a command below the other. */
+/** True if one of the two is a command below the other. */
 function isWithin(one: string, two: string): boolean {
   return one.startsWith(`${two} `) || two.startsWith(`${one} `);
 }

@@ -27,7 +27,7 @@ interface Stored {
 export const RECORD = 'plugin.json';
 
 /**
- * The plugins that are installed below a folder, by name, from what was written down at install: no
+ * The plugins that are installed below a folder, by name, from their records of the install: no
  * package is opened. A folder that is no plugin, or of a newer format, is left out.
  */
 export function readPlugins(folder: string): InstalledPlugin[] {

@@ -3,8 +3,8 @@ import { defineCommand, type CommandDeclaration } from '../define-command.ts';
 import type { GatewayContext } from './gateway-command.ts';
 
 /**
- * Declares a command of a plugin as the commands of the binary are declared. `run` has the values of what
- * `args` and `flags` name, and `context`; what it gives is printed, or is `data` of the document with
+ * Declares a command of a plugin as those of the binary are declared. `run` gets the values of
+ * `args` and `flags`, and `context`; its result is printed, or is `data` of the document with
  * -o json, which `output` describes as a JSON Schema.
  *
  * @example

@@ -3,8 +3,8 @@ import type { CommandInput } from '../command-input.ts';
 import { readPlugins, type InstalledPlugin, type PluginCommand } from './installed-plugin.ts';
 
 /**
- * The table of the binary with the commands of the plugins below a folder behind it. Built-in commands win: one of a
- * plugin that is called like one of them is left out. Runs no code of a plugin.
+ * The table of the binary, then the commands of the plugins below a folder. Built-in commands win:
+ * one of a plugin that is called like one of them is left out. Runs no code of a plugin.
  */
 export function withPluginCommands(
   builtin: readonly CommandSpec[],
@@ -20,7 +20,7 @@ export function withPluginCommands(
   return commands;
 }
 
-/** Tells whether words of a plugin's command call one of the binary, or are the arguments of one. */
+/** True if the words of a plugin's command call one of the binary, or are the arguments of one. */
 export function isTaken(builtin: readonly CommandSpec[], { name }: PluginCommand): boolean {
   const words = name.split(' ');
   const found = findCommand(builtin, words);

@@ -21,7 +21,7 @@ export function toPluginFailure(plugin: string, thrown: unknown): Error | undefi
     code: 'plugin_failed',
     message: isExit ? `plugin ${plugin} failed` : message,
     hint: 'add --debug for the stack',
-    // An error may not end in success, and 2, the default of oclif, tells of changes here.
+    // An error may not end in success, and 2, the default of oclif, means changes here.
     exit: exit === 'ok' || exit === 'changes' ? 'failed' : exit,
     cause: thrown,
   });

@@ -15,7 +15,7 @@ export interface DeclaredCall {
   printer: Printer;
 }
 
-/** Runs a command that a plugin declares as the binary does; what it printed stands for a text of its own. */
+/** Runs a command that a plugin declares; its printed output replaces the default text. */
 export async function runDeclared(
   { root, name, printer }: DeclaredCall,
   { context, ...words }: CommandInput & { readonly context: CommandContext },

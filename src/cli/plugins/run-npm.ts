@@ -4,7 +4,7 @@ import type { CommandContext } from '../context.ts';
 
 const TIMEOUT_MS = 10 * 60_000;
 const MAX_OUTPUT = 8 * 1024 * 1024;
-/** No script of a package runs, and nobody is asked or told anything. */
+/** No script of a package runs, and npm neither prompts nor prints notices. */
 const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier'];
 
 /** Runs npm in a folder and gives its stdout; throws `npm_missing` or `npm_failed` with its words. */
@@ -37,7 +37,7 @@ function toNpmError(cause: unknown): CliError {
     return new CliError({ code: 'npm_missing', message, hint, cause });
   }
   const lines = String(known?.stderr ?? cause).split('\n');
-  // Below the first two lines are the place of a log and general advice.
+  // Below the first two lines are the path of a log and general advice.
   const said = lines.flatMap(
     (line) => /^npm error (?!A complete log|code )(.+)/.exec(line)?.[1] ?? [],
   );

@@ -51,7 +51,7 @@ interface OclifCall extends PluginCall {
   /** Folder of the package. */
   root: string;
   printer: Printer;
-  /** Receiver of what the plugin tells the console. */
+  /** Receives the console output of the plugin. */
   console: { tell: (text: string) => void };
 }
 
@@ -107,7 +107,7 @@ async function loadConfig({ name }: InstalledPlugin, root: string): Promise<Conf
 
 type Ours = new (...args: ConstructorParameters<typeof GatewayCommand>) => GatewayCommand;
 
-/** stdout is for the result alone, so what a plugin tells the console is told elsewhere. */
+/** Keeps stdout for the result: redirects console output of the plugin to `tell`. */
 function divertConsole(tell: (text: string) => void): () => void {
   const { log, info, debug } = globalThis.console;
   const divert = (...values: unknown[]) => tell(format(...values));
@@ -126,6 +126,6 @@ function toOclifArgv(
     return [value ?? []].flat().map((one) => `--${name}=${one}`);
   });
   const values = names.flatMap(({ name, variadic }) => (variadic ? rest : (args[name] ?? [])));
-  // Nothing behind the dashes is a flag, whatever it begins with.
+  // No word after the dashes is a flag, whatever it begins with.
   return [...words, '--', ...values];
 }

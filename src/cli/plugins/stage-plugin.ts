@@ -22,8 +22,8 @@ export interface Staging {
 }
 
 /**
- * Fetches a plugin with its dependencies into a folder and reads what it declares. Runs no code of any
- * package. Throws `plugin_invalid` for a package that is no plugin.
+ * Fetches a plugin with its dependencies into a folder and reads its declaration. Runs no code of
+ * any package. Throws `plugin_invalid` for a package that is no plugin.
  */
 export async function stagePlugin({ folder, source, context }: Staging): Promise<InstalledPlugin> {
   const npm = (...args: string[]) => runNpm(args, { cwd: folder, context });
@@ -50,7 +50,7 @@ const TOPIC = z.object({
 });
 const TOPICS = z.object({ oclif: z.object({ topics: z.record(z.string(), TOPIC) }) });
 
-/** Summaries of groups, as `package.json` declares them; what is no declaration of topics is none. */
+/** Summaries of groups, as `package.json` declares them; none if it declares no valid topics. */
 async function readTopics(root: string): Promise<Record<string, string>> {
   const text = await readFile(join(root, 'package.json'), 'utf8');
   const parsed = TOPICS.safeParse(JSON.parse(text));

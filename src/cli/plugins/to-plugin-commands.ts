@@ -55,7 +55,7 @@ export interface ReadManifest {
   commands: PluginCommand[];
 }
 
-/** The commands of an `oclif.manifest.json`; throws an `Error` that says what is wrong with it. */
+/** The commands of an `oclif.manifest.json`; throws an `Error` that describes the fault. */
 export function toPluginCommands(manifest: unknown): ReadManifest {
   const parsed = MANIFEST.safeParse(manifest);
   if (!parsed.success) {
@@ -65,7 +65,7 @@ export function toPluginCommands(manifest: unknown): ReadManifest {
   const { version, commands } = parsed.data;
   const all = Object.entries(commands).map(([key, command]) => toCommand({ ...command, id: key }));
   if (all.length === 0) throw new Error('it declares no command');
-  // A group stands before what is in it.
+  // A group precedes its members.
   return { version, commands: all.sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
@@ -87,7 +87,7 @@ function toCommand(command: OclifCommand): PluginCommand {
   };
 }
 
-/** A variadic argument stands last, and so does what a command that is not strict takes besides. */
+/** A variadic argument is last, and so are further arguments of a command that is not strict. */
 function toArgs({ args, strict }: OclifCommand): ArgSpec[] {
   const specs = Object.values(args).map(({ name, description = '', required, multiple }) => ({
     name,

@@ -9,7 +9,7 @@ import type { SentFile } from '../../resources/skills/skill-files.ts';
 import { readBytes } from '../input/read-bytes.ts';
 import { placeBelow, readArchive } from '../input/skill-folder.ts';
 
-/** Skills with what is in their files, in place of digests. */
+/** Skills with the content of their files, in place of digests. */
 export async function withFiles(
   skills: readonly View[],
   client: Client,

@@ -31,7 +31,7 @@ export interface PlanChoice {
   writeSecrets: readonly string[];
 }
 
-/** The options of plan and apply that decide what is changed. */
+/** The options of plan and apply that decide about the changes. */
 export function planChoice(flags: FlagValues<typeof CHOICE>): PlanChoice {
   return {
     prune: flags.prune,

@@ -36,7 +36,7 @@ export function configPaths(given: readonly string[], cwd: string): readonly str
   });
 }
 
-/** The same, but none without a gateway.yaml: then the environment says what there is. */
+/** The same, but none without a gateway.yaml: then the environment decides. */
 export function startPaths(given: readonly string[], cwd: string): readonly string[] {
   const isEmpty = given.length === 0 && !existsSync(join(cwd, DEFAULT_CONFIG));
   return isEmpty ? [] : configPaths(given, cwd);
@@ -65,8 +65,8 @@ export async function loadProject(
 }
 
 /**
- * Runs `use` on a valid project and tells its warnings; an invalid one is the result (exit 3), and so
- * is one that declares nothing, as a template that rendered to nothing.
+ * Runs `use` on a valid project and shows its warnings; an invalid one is the result (exit 3), and
+ * so is one that declares nothing, as a template that rendered to nothing.
  */
 export async function withProject(
   input: ProjectInput,

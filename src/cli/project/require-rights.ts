@@ -44,7 +44,7 @@ export async function requireRights(
   });
 }
 
-/** Gateways of an earlier release do not tell; they refuse what they do not allow. */
+/** Gateways of an earlier release lack the route; they refuse forbidden writes themselves. */
 function undefinedWhenUnknown(thrown: unknown): OwnKey | undefined {
   if (thrown instanceof ClientError && thrown.status === 404) return undefined;
   throw thrown;

@@ -12,7 +12,7 @@ import { CliError } from '../cli-error.ts';
 
 /**
  * Reads a file of `gateway plan --out`. Throws `no_plan_file` when it cannot be read, `stale_plan` (exit 5)
- * when it was edited or, given what is `present`, when it is of another server or of other files.
+ * when it was edited or, given `present`, when it is of another server or of other files.
  */
 export async function readSavedPlan(
   path: string,

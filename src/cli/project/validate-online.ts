@@ -7,7 +7,7 @@ import { plan } from '../../config/plan/plan.ts';
 import { toResourceClient } from '../resources/admin-resources.ts';
 import { projectFile, type ProjectInput } from './project.ts';
 
-/** Asks the gateway about what the files name and what is in their way. */
+/** Checks the references of the files against the gateway, and obstacles there. */
 export async function validateOnline(
   input: ProjectInput,
   { desired: declared }: GatewayConfig,

@@ -15,7 +15,7 @@ export function alreadyGone({ objects }: DesiredState, actual: ActualState): Gon
     .map(({ kind, identity }) => ({ kind, identity }));
 }
 
-/** One line for each, in front of the other lines. */
+/** One line for each, before the other lines. */
 export function withGone(gone: readonly GoneObject[], text: string): string {
   const lines = gone.map(({ kind, identity }) => oneLine(`already gone ${kind} ${identity}`));
   return [...lines, text].join('\n');

@@ -13,7 +13,7 @@ interface Shown extends Sought {
 }
 
 /**
- * One object as a list of its fields, the names of what it refers to beside their ids; with
+ * One object as a list of its fields, the names of its references next to their ids; with
  * --ignore-not-found a missing one is no failure.
  */
 export async function getResource(

@@ -38,7 +38,7 @@ function columnsOf(kind: Collection): Column<ResourceView>[] {
 /** Input of `list`; of these flags the command of a kind has those that its facts call for. */
 type ListInput = FlagInput<readonly [typeof ORGANIZATION, typeof ARCHIVED]>;
 
-/** Command that shows every resource of a kind as a table; with --quiet the names alone. */
+/** Command that shows every resource of a kind as a table; with --quiet only the names. */
 export function listCommand(kind: Collection): (input: ListInput) => Promise<CommandResult> {
   return async ({ context, flags }) => {
     const client = await context.connect();

@@ -12,11 +12,11 @@ interface KindWords {
   readonly word: string;
   /** Name of one of them in the messages of the server. */
   readonly wire: string;
-  /** Command that shows what there is; absent where there is none. */
+  /** Command that lists the kind; absent where there is none. */
   readonly list?: string;
 }
 
-/** Things beside resources that people name. */
+/** Things in addition to resources that people name. */
 const OTHERS = {
   sessions: { word: 'Session', wire: 'session', list: 'sessions list' },
   runs: { word: 'run', wire: 'deployment_run', list: 'runs list' },
@@ -51,7 +51,7 @@ export function wordOf(kind: NamedKind): string {
 /**
  * Looks something up by name or id.
  *
- * @throws CliError `not_found` (exit 1), which names what was asked for and what shows what there is
+ * @throws CliError `not_found` (exit 1), with the name or id and the command that lists the kind
  */
 export async function lookUp<T>(sought: Sought, find: () => Promise<T>): Promise<T> {
   try {

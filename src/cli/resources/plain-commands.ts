@@ -109,7 +109,7 @@ function administered(client: Client, kind: Collection): Objects {
   const find: Objects['find'] = (named, signal) => findResource(client, { kind, named }, signal);
   return {
     find,
-    // A name that is nobody else's needs no search.
+    // A name that is unique in the gateway needs no search.
     get: (named, signal) =>
       factsOf(kind).isOwned ? find(named, signal) : admin.get(named, signal),
     act: (id, action, signal) => admin.action(id, action, signal),

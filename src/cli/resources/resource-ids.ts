@@ -2,7 +2,7 @@ import type { AdminKind, Client } from '../../client/create-client.ts';
 import { findResource } from './find-resource.ts';
 
 /**
- * The id behind an id or an exact name, of any organization; nothing given, nothing asked. Throws
+ * Resolves an id or an exact name, of any organization, to the id; undefined stays as it is. Throws
  * `not_found` and `ambiguous`.
  */
 export async function toId(

@@ -5,11 +5,11 @@ export interface Check {
   /** Id of the requirement. */
   id: string;
   title: string;
-  /** Throws what is wrong, or {@link Skip}. */
+  /** Throws the fault, or {@link Skip}. */
   run(probe: Probe): Promise<void>;
 }
 
-/** Fails the check with what was seen in place of what is promised. */
+/** Fails the check with the observed behaviour in place of the promised one. */
 export function expectThat(holds: boolean, seen: string): void {
   if (!holds) throw new Error(seen);
 }
@@ -20,8 +20,8 @@ export function expectEqual(what: string, seen: unknown, promised: unknown): voi
 }
 
 /**
- * Expects one of several statuses; a refusal for lack of a scope or of a model's protocol tells
- * nothing.
+ * Expects one of several statuses; a refusal for lack of a scope or of a model's protocol skips
+ * the check.
  */
 export function expectStatus(what: string, reply: Reply, ...promised: readonly number[]): void {
   if (promised.includes(reply.status)) return;

@@ -3,7 +3,7 @@ import { expectEqual, expectStatus, expectThat, type Check } from './check.ts';
 const UNKNOWN = `sk-${'0'.repeat(64)}`;
 const CHAT = '/v1/chat/completions';
 const GENERATE = '/v1beta/models/none:generateContent';
-/** Never goes on to a model: no JSON object. */
+/** Never reaches a model: no JSON object. */
 const NOTHING = '[]';
 
 /** Checks that keys are carried and refused as promised. */

@@ -22,7 +22,7 @@ export const CHECKS: readonly Check[] = [
   ...RESOURCE_CHECKS,
 ];
 
-/** One after the other, so that no limit of the key is met; told as they come. Rejects when aborted. */
+/** Runs and reports one by one, so that no limit of the key is met. Rejects when aborted. */
 export async function runChecks(
   checks: readonly Check[],
   probe: Probe,

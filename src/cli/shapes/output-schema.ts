@@ -18,7 +18,7 @@ const ERROR = {
 
 /**
  * The JSON Schema (2020-12) of the one document that a command prints with `-o json`, also on failure
- * (requirement cli.output.envelope). Members may be added to `data`; what is there stays.
+ * (requirement cli.output.envelope). Members may be added to `data`; existing ones stay.
  */
 export function outputSchema(command: CommandSpec): Shape {
   const name = schemaOf(command);

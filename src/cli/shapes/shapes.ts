@@ -39,7 +39,7 @@ import {
 
 const GONE = list(record({ kind: text, identity: text }));
 const JSON_SCHEMA = record({}, { $schema: text });
-/** Their results come in lines, so a document is what tells of a failure. */
+/** Their results come in lines, so a document only reports a failure. */
 const NONE: Shape = { type: 'null' };
 
 const PLUGIN = record({

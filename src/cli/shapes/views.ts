@@ -1,6 +1,6 @@
 import { anything, count, flag, list, number, orNull, record, text, texts } from './shape.ts';
 
-/** Shape of the spending that `keys get` and `organizations get` show beside the resource. */
+/** Shape of the spending that `keys get` and `organizations get` add to the resource. */
 export const SPENDING = record({
   spent: record({ lifetime: text, month: text, day: text }),
   reserved: text,

@@ -6,7 +6,7 @@ const NAME = {
   description: 'Name of the context',
 } as const satisfies ArgSpec;
 
-/** Commands that tell or choose which gateway is called, with which key. */
+/** Commands that show or choose the gateway and the key of calls. */
 export const CONNECTION_COMMANDS = [
   {
     name: 'login',

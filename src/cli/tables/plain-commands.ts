@@ -47,7 +47,7 @@ export function plainCommand(kind: Collection, verb: ReadOrChange, own: Own): Co
   };
 }
 
-/** Every plain command of a kind that has no table of its own, with the group in front of them. */
+/** The group, then every plain command of a kind that has no table of its own. */
 export function kindCommands(kind: Collection): readonly CommandSpec[] {
   const { verbs } = factsOf(kind);
   const group: CommandSpec = {

@@ -1,6 +1,6 @@
 import { IGNORE_NOT_FOUND, LIMIT } from './shared-words.ts';
 
-/** Commands on runs of models and APIs, their webhooks, and what they cost. */
+/** Commands on runs of models and APIs, their webhooks, and their cost. */
 export const RUN_COMMANDS = [
   {
     name: 'run',

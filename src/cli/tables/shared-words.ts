@@ -20,7 +20,7 @@ export const ORGANIZATION = {
   description: 'Id or name of the organization',
 } as const satisfies FlagSpec;
 
-/** The files of the gateway, for commands that run it or work on what it has on this machine. */
+/** The files of the gateway, for commands that run it or use its data on this machine. */
 export const CONFIG = {
   name: 'config',
   short: 'c',
@@ -77,7 +77,7 @@ export const VALUE_FLAGS = [
   },
 ] as const satisfies readonly FlagSpec[];
 
-/** Formats of --output that show what was written, or in YAML what would declare it. */
+/** Formats of --output that show the written object, or in YAML its declaration. */
 export const OBJECT_FORMATS = ['yaml', 'name', 'jsonpath=EXPR'] as const;
 
 export const FORCE = {

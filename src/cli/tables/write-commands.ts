@@ -33,10 +33,10 @@ const LABEL = {
   description: 'Label to set',
 } as const satisfies FlagSpec;
 
-/** Flags of `create` beside those of fields. */
+/** Flags of `create` in addition to those of fields. */
 export const CREATES = [...FIELDS, LABEL] as const;
 
-/** Flags of `update` beside those of fields. */
+/** Flags of `update` in addition to those of fields. */
 export const CHANGES = [
   ...FIELDS,
   { ...LABEL, description: 'Label to set; KEY- removes it' },
@@ -108,7 +108,7 @@ export function updateCommand({
   };
 }
 
-/** The schemas of the kinds are loaded by the command that is called alone. */
+/** The schemas of the kinds are loaded only by the called command. */
 async function loadFlags(
   kind: Collection,
   verb: 'create' | 'update',

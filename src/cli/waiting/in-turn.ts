@@ -4,12 +4,12 @@ import { CliError } from '../cli-error.ts';
 import type { FlagInput } from '../command-input.ts';
 import type { LOCK_TIMEOUT } from '../tables/config-words.ts';
 
-/** Waits between two tries of what was not alone. */
+/** Wait between two attempts after a stale plan. */
 const TURN_MS = 500;
 
 /**
- * Does something that gives way to others at the same objects; where somebody else was faster and
- * --lock-timeout leaves time for it, it is planned and done again.
+ * Repeats an attempt that fails on a stale plan, since another client was first at the objects,
+ * with a new plan while --lock-timeout leaves time for it.
  */
 export async function inTurn<T>(
   { context, flags }: FlagInput<readonly [typeof LOCK_TIMEOUT]>,

@@ -3,13 +3,13 @@ import type { Standing, WaitTarget } from './wait-target.ts';
 
 export type Verdict = 'holds' | 'waits' | 'impossible';
 
-/** Judges what stands there now; undefined for an object that does not exist. */
+/** Judges the current object; undefined for one that does not exist. */
 export type WaitCondition = (standing: Standing | undefined) => Verdict;
 
 /**
  * Reads `completed`, `exists`, `deleted` or `status=STATUS`.
  *
- * @throws CliError `usage` (exit 64) for another word, and for `completed` of what is no run
+ * @throws CliError `usage` (exit 64) for another word, and for `completed` of anything but a run
  */
 export function toWaitCondition(text: string, { isRun }: WaitTarget): WaitCondition {
   if (text === 'exists') return (standing) => (standing ? 'holds' : 'waits');

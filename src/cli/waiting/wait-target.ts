@@ -6,7 +6,7 @@ import { CliError, usageError } from '../cli-error.ts';
 import { findResource } from '../resources/find-resource.ts';
 import type { Sought } from '../resources/not-found.ts';
 
-/** An object as it stands at one moment. */
+/** Snapshot of an object. */
 export interface Standing {
   readonly status: string;
   /** True when the status never changes again. */

@@ -51,7 +51,7 @@ interface Change {
 }
 
 /**
- * An entry with what -f, the flags of fields, --set, --label and --clear say of it, in this order.
+ * An entry with the values of -f, the flags of fields, --set, --label and --clear, in this order.
  *
  * @throws CliError `usage` (exit 64) for words that cannot be read; the schema judges the values
  */

@@ -17,7 +17,7 @@ export interface FieldFlag {
   readonly short?: ShortFlag;
 }
 
-/** Members that commands have words of their own for, or that belong to files alone. */
+/** Members that commands have words of their own for, or that belong only to files. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['labels']);
 
 /** Flags of `KIND create` and `KIND update`, from the schema of the kind and its own short ones. */

@@ -31,7 +31,7 @@ export function isScalar({ type }: Form): boolean {
   return ['string', 'number', 'integer', 'boolean'].includes(String(type));
 }
 
-/** Forms of what stands at a path; none where the schema knows no such member. */
+/** Forms of the member at a path; none where the schema knows no such member. */
 export function formsAt(schema: Form, path: MemberPath): Form[] {
   let forms = formsOf(schema);
   for (const step of path) {

@@ -3,8 +3,8 @@ import type { Spec } from '../../resources/store/stored.ts';
 import { toMemberPath, setMember } from './set-member.ts';
 
 /**
- * The entry with `${ref:agent.NAME.id}` in place of a name where an id is kept: that is what a file says,
- * and what is compared. What does not follow the schema stays as it is, for the checks to tell.
+ * The entry with `${ref:agent.NAME.id}` in place of a name where an id is kept: the form of files,
+ * which is compared. An entry against the schema stays as it is, for the checks to report.
  */
 export function withReferences(
   kind: KindName,

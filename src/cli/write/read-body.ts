@@ -18,7 +18,7 @@ export interface Body {
 const AROUND: ReadonlySet<string> = new Set(['version', 'namespace']);
 
 /**
- * Fields that -f gives as YAML or JSON: those of one object, or a document that declares this one alone.
+ * Fields that -f gives as YAML or JSON: those of one object, or a document with only this one.
  * Empty without -f.
  *
  * @throws CliError `usage` (exit 64) for a file that cannot be read; `invalid_config` (exit 3) for a text
@@ -57,7 +57,7 @@ function read(text: string, file: string): unknown {
   }
 }
 
-/** The one entry of a document that declares no more; what it is where it is no document. */
+/** The entry of a document that declares only one; any other value unchanged. */
 function entryIn(kind: KindName, value: unknown): unknown {
   const { collection } = kindOf(kind);
   if (!isRecord(value) || !Array.isArray(value[collection])) return value;

@@ -31,7 +31,7 @@ function readYaml(text: string, flag: string): unknown {
   }
 }
 
-/** `env:NAME` and `file:PATH` as the reference that a declaration has; never says what was given. */
+/** `env:NAME` and `file:PATH` as the reference in a declaration; errors never quote the text. */
 export function readSecretName(text: string, flag: string): string {
   if (/^\$\{secret:(env|file):[^{}]+\}$/.test(text)) return text;
   if (/^(env|file):[^{}]+$/.test(text)) return `\${secret:${text}}`;

@@ -5,7 +5,7 @@ import type { MemberPath } from './member-schema.ts';
 
 type Container = Record<string | number, unknown>;
 
-/** Reads `routes[0].weight`; throws CliError `usage` (exit 64) for what is no path. */
+/** Reads `routes[0].weight`; throws CliError `usage` (exit 64) for text that is no path. */
 export function toMemberPath(text: string, flag: string): (string | number)[] {
   const path = readMemberPath(text);
   if (path !== undefined && !path.includes('__proto__')) return path;
@@ -35,7 +35,7 @@ export function setMember(
   current[last] = value;
 }
 
-/** Takes away what stands at a path, in place; nothing there is no fault. */
+/** Removes the member at a path, in place; a missing one is no fault. */
 export function removeMember(root: Container, path: MemberPath): void {
   let current: unknown = root;
   for (const step of path.slice(0, -1)) current = memberOf(current, step);

@@ -34,7 +34,7 @@ import {
   writeObject,
 } from './write-object.ts';
 
-/** An owner that nothing has: what is changed by hand stays whose it is. */
+/** An empty owner: a change by hand keeps the owner of the object. */
 const NOBODY = { label: NAMESPACE_LABEL, value: '' } as const;
 
 /** An object that exists. */
@@ -46,7 +46,7 @@ interface Found {
   readonly resources: ResourceClient;
 }
 
-/** Fields of the declaration of the object, from what it is now. */
+/** Makes the changed declaration of the object from its current one. */
 type MakeChange<I> = (before: Entry, input: I) => Promise<ChangedEntry>;
 
 interface UpdateInput extends FlagInput<readonly [typeof FORCE]> {
@@ -64,8 +64,8 @@ export function updateByWords(kind: KindName): (input: WordsInput) => Promise<Co
 }
 
 /**
- * Changes an object of a kind by the words of the command line: what nothing names stays as it is. With
- * -o yaml declares what it would become instead.
+ * Changes an object of a kind by the words of the command line: unnamed fields stay as they are.
+ * With -o yaml prints the changed declaration instead.
  */
 export function updateObject<I extends UpdateInput>(
   kind: KindName,
@@ -128,7 +128,7 @@ async function changeTo(
   return { data: written.view, text: `${called} is changed` };
 }
 
-/** The update that makes the object what is declared; what was cleared goes to its default. */
+/** The update that makes the object as declared; cleared fields go to their defaults. */
 function toAction(
   object: DesiredObject,
   { view, actual, given }: Pick<Parameters<typeof planComparison>[2], 'actual'> & Change,
@@ -163,7 +163,7 @@ function clearedOf(object: DesiredObject, { view, given }: Change): InventoryEnt
   return { kind, identity, id: view.id, fields: [...fields, ...gone].join(' ') };
 }
 
-/** Secrets stand in the declaration by names that nobody has to know; they are written when they are given. */
+/** Removes secrets that were not given, so that only given ones need a value and are written. */
 function withoutOtherSecrets(object: DesiredObject, given: ReadonlySet<string>): DesiredObject {
   const { secrets } = kindOf(object.kind);
   const others = secrets.filter((path) => !given.has(path));

@@ -65,7 +65,7 @@ export function readOnce(resources: ResourceClient): ResourceClient {
   };
 }
 
-/** Reads the objects that a plan of the object needs, and those whose ids stand in `mentions`. */
+/** Reads the objects that a plan of the object needs, and those whose ids are in `mentions`. */
 export async function readAround(
   resources: ResourceClient,
   desired: Pick<DesiredState, 'managed' | 'objects'>,
@@ -84,7 +84,7 @@ export interface Write {
   readonly resources: ResourceClient;
 }
 
-/** Makes the object what is declared, for nobody's namespace; faults of secrets are the result. */
+/** Writes the object as declared, without a namespace; faults of secrets are the result. */
 export async function writeObject(
   { planned, object, actual, resources }: Write,
   context: CommandContext,

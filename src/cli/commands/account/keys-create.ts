@@ -3,7 +3,7 @@ import { oneLine } from '../../../core/printable.ts';
 import { readKeyFields } from '../../keys/key-fields.ts';
 import type { RunOf } from '../../commands.ts';
 
-/** The value goes to stdout alone, so that `KEY=$(gateway keys create app)` works. */
+/** Only the value goes to stdout, so that `KEY=$(gateway keys create app)` works. */
 export const run: RunOf<'keys create'> = async ({ args, flags, context }) => {
   const name = args.name ?? flags.name;
   if (name === undefined) throw usageError('the key needs a name', 'gateway keys create <name>');

@@ -2,7 +2,7 @@ import { oneLine } from '../../../core/printable.ts';
 import { findResource } from '../../resources/find-resource.ts';
 import type { RunOf } from '../../commands.ts';
 
-/** The new value goes to stdout alone, so that `KEY=$(gateway keys rotate app)` works. */
+/** Only the new value goes to stdout, so that `KEY=$(gateway keys rotate app)` works. */
 export const run: RunOf<'keys rotate'> = async ({ args, flags, context }) => {
   const client = await context.connect();
   const keys = client.admin('keys');

@@ -91,7 +91,7 @@ async function followRequests({ flags, context }: InputOf<'logs'>): Promise<Comm
   const client = await context.connect();
   const { status } = flags;
   const query = await filters(client, flags, signal);
-  // A watch looks at requests of every status; the server says whether there is one of this name.
+  // A watch covers requests of every status; the server refuses a status that does not exist.
   if (status !== undefined)
     await collect(client.requests.list({ ...query, status, limit: 1 }, signal), 1);
   const records = client.requests.watch(query, {
@@ -131,8 +131,8 @@ async function showRequest({ context }: InputOf<'logs'>, id: string): Promise<Co
 }
 
 /**
- * `backup: status_503 in 3 ms, main: ok in 210 ms`: in which order who was asked, what came of it, and
- * what it cost where that was no answer.
+ * `backup: status_503 in 3 ms, main: ok in 210 ms`: the attempts in their order, with the outcome,
+ * and the cost where the attempt failed.
  */
 function attemptsText(attempts: unknown): unknown {
   if (!Array.isArray(attempts) || !attempts.every(isRecord)) return attempts;

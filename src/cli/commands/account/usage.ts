@@ -60,7 +60,7 @@ function forecastText({ month, spent, cost, unpriced = 0 }: UsageForecast): stri
   return `${month}: ${spent} USD so far, ${cost} USD by the end of the month at this pace${rest}`;
 }
 
-/** Members as the API has them; names stand behind their ids. */
+/** Members as the API has them; each id is followed by its name. */
 function renderCsv(rows: readonly UsageRow[], groupBy: readonly string[]): string {
   const groups = groupBy.flatMap((group) => [
     group,

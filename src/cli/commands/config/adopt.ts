@@ -20,7 +20,7 @@ import { invalidConfig, projectFile, withProject } from '../../project/project.t
 import { requireRights } from '../../project/require-rights.ts';
 import type { RunOf } from '../../commands.ts';
 
-/** A declared object and what there is of it. */
+/** A declared object and the existing one. */
 interface Candidate {
   object: DesiredObject;
   view: View;
@@ -84,7 +84,7 @@ export const run: RunOf<'adopt'> = (input) =>
     };
   });
 
-/** Finds what there is of each object; refuses several of one. */
+/** Finds the existing object of each declared one; refuses several for one. */
 function lookUp(wanted: readonly DesiredObject[], actual: ActualState): Candidate[] {
   const matches = wanted.map((object) => ({ object, views: findDeclared(object, actual) }));
   refuseAmbiguous(

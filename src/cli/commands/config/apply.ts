@@ -142,7 +142,7 @@ async function planOf(input: InputOf<'apply'>, config: GatewayConfig): Promise<M
   return { plan: saved.plan, desired, owner, client, server };
 }
 
-/** A line on stderr for each object that is done, where somebody watches. */
+/** Writes a line to stderr for each applied object, on a terminal. */
 function progress({ io, output }: CommandContext, total: number): ApplyOptions['onOutcome'] {
   if (io.stderr.isTTY !== true) return undefined;
   let count = 0;
@@ -150,7 +150,7 @@ function progress({ io, output }: CommandContext, total: number): ApplyOptions['
     output.note(`[${++count}/${total}] ${renderOutcome(outcome, what, createStyle(false))}`);
 }
 
-/** A line on stderr for what is not served yet, where somebody watches. */
+/** Writes the objects that are not served yet to stderr, on a terminal. */
 function waitProgress({ io, output }: CommandContext): WaitOptions['onWaiting'] {
   if (io.stderr.isTTY !== true) return undefined;
   return (missing) =>
@@ -176,7 +176,7 @@ async function awaited(options: WaitOptions): Promise<Failure | undefined> {
 
 /**
  * Requires the number that was seen, so that a wrong file does no harm: for many removals always, for
- * those that nothing brings back where nobody can be asked.
+ * irreversible ones where no prompt is possible.
  */
 function requirePruneCount(
   { confirmPrune, irreversible, summary }: Plan,
@@ -197,7 +197,7 @@ function requirePruneCount(
   );
 }
 
-/** A new object has another id: whoever knows the old one has to be told. */
+/** A replaced object gets another id, so every user of the old id needs an update. */
 function requireReplace({ actions }: Plan, isAllowed: boolean): void {
   const replaced = actions.filter(({ action }) => action === 'replace');
   if (isAllowed || replaced.length === 0) return;
@@ -210,7 +210,7 @@ function requireReplace({ actions }: Plan, isAllowed: boolean): void {
   );
 }
 
-/** New values of keys, where a person reads them; the log of a pipeline is no place for them. */
+/** New values of keys, only for a terminal: the log of a pipeline must not hold them. */
 function issuedLines({ issued }: ApplyReport, { io, format, output }: CommandContext): string[] {
   if (format !== 'text' || issued.length === 0) return [];
   if (io.stdout.isTTY === true) {

@@ -114,7 +114,7 @@ function dumped(make: () => DumpedTree): DumpedTree {
   }
 }
 
-/** One file for each section, and the files of Skills; what all share stands in each. */
+/** One file for each section, with the common members in each, and the files of Skills. */
 async function writeSplit(tree: DumpedTree, directory: string): Promise<string[]> {
   const { version, namespace, ...sections } = tree;
   const head = { version, ...(namespace !== undefined && { namespace }) };

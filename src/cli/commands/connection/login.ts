@@ -61,7 +61,7 @@ async function serverOf({ args, context }: InputOf<'login'>): Promise<string> {
   throw usageError('the address of the gateway is missing', `gateway login URL --context ${name}`);
 }
 
-/** Loaded by those alone who sign in so. */
+/** Loaded only for a sign-in at a provider. */
 async function signIn(server: string, input: InputOf<'login'>): Promise<string> {
   const { signInWithProvider } = await import('../../connection/sso-login.ts');
   return signInWithProvider(server, input);

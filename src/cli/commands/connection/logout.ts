@@ -25,7 +25,7 @@ export const run: RunOf<'logout'> = async ({ context }) => {
   return { data: { context: name, removed }, text };
 };
 
-/** Revokes the key of a sign-in; false where that was not possible, which is told, and it only expires. */
+/** Revokes the key of a sign-in; false for one that has ended or, with a warning, only expires. */
 async function endSignIn(
   { server, apiKey }: Pick<Context, 'server' | 'apiKey'>,
   context: CommandContext,

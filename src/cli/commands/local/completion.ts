@@ -3,8 +3,8 @@ import type { LightAnswer } from '../../command.ts';
 import type { RunOf } from '../../commands.ts';
 
 /**
- * Every script hands the words to `gateway complete-words`, so that all shells offer the same. What comes
- * back is taken as lines and never evaluated.
+ * Every script hands the words to `gateway complete-words`, so that all shells offer the same. Its
+ * answer is taken as lines and never evaluated.
  */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_gateway() {

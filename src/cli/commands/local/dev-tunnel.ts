@@ -14,7 +14,7 @@ export const run: RunOf<'dev-tunnel'> = async ({ args, context }) => {
     showURL: false,
     autoClose: false,
   });
-  // The library rejects what nobody waits for when its program ends.
+  // The library leaves a rejection unhandled when its program ends.
   process.on('unhandledRejection', () => undefined);
   try {
     const urls = await listener.getURLs();

@@ -12,7 +12,7 @@ import type { InputOf, RunOf } from '../../commands.ts';
 
 const QR_HINT = 'add --host 0.0.0.0 for this network, or --public';
 
-/** Serves like `gateway start`, for the person who sits in front of it. */
+/** Serves like `gateway start`, for local development. */
 export const run: RunOf<'dev'> = async ({ flags, context }) => {
   const { io } = context;
   const paths = startPaths(flags.config, io.cwd);
@@ -51,7 +51,7 @@ interface Opening {
   opened: DevListener[];
 }
 
-/** Opens what the flags ask for beside the gateway's own address. */
+/** Opens the addresses that the flags ask for in addition to the gateway's own. */
 async function openAll(
   { url, consoleUrl, host: listenHost }: Served,
   { flags, context, opened }: Opening,
@@ -98,7 +98,7 @@ async function openAll(
   }
 }
 
-/** Address by which other devices reach a listener on `host`; undefined for one of this machine alone. */
+/** Address by which other devices reach a listener on `host`; undefined where they cannot. */
 async function outsideAddress(address: string, host: string): Promise<string | undefined> {
   if (!isLoopback(address)) return address;
   if (host !== '0.0.0.0' && host !== '::') return undefined;

@@ -129,7 +129,7 @@ function connectionsOf({ objects }: GatewayConfig['desired']): number[] {
 }
 
 /**
- * File limit of the gateway that runs, where the system tells it; else of one started from here.
+ * File limit of the running gateway, where the system reports it; else of one started from here.
  */
 async function fileLimitOf(dataDir: string): Promise<number | undefined> {
   const gateway = await runningGateway(dataDir);

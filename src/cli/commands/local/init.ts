@@ -41,7 +41,7 @@ export const run: RunOf<'init'> = async (input) => {
   };
 };
 
-/** Finds the keys of vendors, and tells which variables were looked for. */
+/** Finds the keys of vendors, and reports the variables that were searched. */
 function lookForKeys({ context }: InputOf<'init'>): readonly FoundKey[] {
   const definitions = [...PROVIDERS.values()];
   const { found } = findVendorKeys(context.io.env, definitions, DEFAULT_PORT);

@@ -85,7 +85,7 @@ interface Known extends ModelCapabilities {
   at: number;
 }
 
-/** None from a gateway that does not tell them. */
+/** None from a gateway that does not report them. */
 function withCapabilities({ at, capabilities }: Numbered): Known[] {
   return capabilities ? [{ ...capabilities, at }] : [];
 }

@@ -25,7 +25,7 @@ export const run: RunOf<'models get'> = async (input) => {
   };
 };
 
-/** The protocol that lists models has seconds, which nobody reads. */
+/** The protocol that lists models has epoch seconds, which are hard to read. */
 function withDate(model: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { created } = model;
   if (typeof created !== 'number') return model;

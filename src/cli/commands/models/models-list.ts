@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<ModelRow>[] = [
 export const run: RunOf<'models list'> = async ({ flags, context }) => {
   const client = await context.connect();
   const rows = await client.models.table(
-    // The empty type asks for every type; without it the catalog lists language models alone.
+    // The empty type asks for every type; without it the catalog lists only language models.
     { type: flags.type ?? '', vendor: flags.vendor, q: flags.search },
     context.signal,
   );

@@ -41,7 +41,7 @@ export const run: RunOf<'run'> = async ({ args, flags, context }) => {
   }
 };
 
-/** Output of a run for people; for one that goes on, the command that looks it up. */
+/** Output of a run for people; for a pending one, the command that looks it up. */
 function shown(made: RunView): CommandResult {
   const failure = made.error === null ? undefined : failureOf(made, made.error);
   const { output, ...fields } = made;

@@ -96,7 +96,7 @@ function recentRuns(
   return collect(client.deploymentRuns.list(filters, signal), RECENT);
 }
 
-/** Undefined when the gateway does not tell. The signal may be what ended the call, so it is not asked. */
+/** Undefined when the listing fails. It ignores the signal, which may have ended the call. */
 async function candidates(
   client: Client,
   id: string,

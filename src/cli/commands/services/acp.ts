@@ -2,7 +2,7 @@ import { runBridge } from '../../bridge/bridge.ts';
 import type { BridgedProtocol } from '../../bridge/bridge.ts';
 import type { RunOf } from '../../commands.ts';
 
-/** Every message stands for itself. The client is there to be asked; its answers are messages as well. */
+/** Messages are independent. The client takes requests; its answers are messages as well. */
 const ACP: BridgedProtocol = {
   name: 'acp',
   headers: () => ({ 'x-gateway-client-methods': 'session/request_permission' }),
