@@ -7,12 +7,12 @@ import { applyPatches } from '../core/json/splice.ts';
 /** A provider's answer: its bytes, or what a scan made of them. */
 export type AnswerSource = Buffer | JsonDocument;
 
-/** Members that say something about an answer are small; a larger one is none of theirs. */
+/** Most bytes of a member that describes an answer; a larger one is not read. */
 export const MAX_TOLD_BYTES = 64 * 1024;
 /** Bounds of the scan of an answer, which is to be passed on as it came. */
 export const ANSWER_SCAN = { members: 65_536, depth: Infinity, anyText: true } as const;
 
-/** The answer as a scanned object; undefined for what is none. Invalid UTF-8 is passed on as it came. */
+/** The answer as a scanned object, else undefined. Invalid UTF-8 is passed on as it came. */
 export function answerDocument(source: AnswerSource): JsonDocument | undefined {
   if (source instanceof JsonDocument) return source;
   const scanner = new JsonScanner(source, ANSWER_SCAN);
@@ -26,13 +26,13 @@ export function toAnswerDocument(body: Buffer, scanner: JsonScanner): JsonDocume
   return isAnswer ? new JsonDocument(body, scanner, undefined) : undefined;
 }
 
-/** True when the member is there and an object, or an array; nothing of it is parsed. */
+/** True when the member is an object, or an array; it is not parsed. */
 export function holds(document: JsonDocument, key: string, kind: '{' | '['): boolean {
   const member = document.find(key);
   return member !== undefined && document.body[member.valueStart] === kind.charCodeAt(0);
 }
 
-/** A member that says something about the answer, parsed alone; undefined for one of unlikely size. */
+/** A member that describes the answer, parsed by itself; undefined for one of unlikely size. */
 export function told(document: JsonDocument, key: string): unknown {
   const member = document.find(key);
   if (!member || member.valueEnd - member.valueStart > MAX_TOLD_BYTES) return undefined;

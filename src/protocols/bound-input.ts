@@ -3,7 +3,7 @@ import { FILE_MARKS, ITEM_MARK, URL_MARKS } from './scan-request.ts';
 
 /** More tokens than any provider counts for a picture. */
 const TOKENS_PER_PICTURE = 16_384;
-/** Members of a request that stand for a conversation or a prompt which the provider keeps. */
+/** Members of a request that name a conversation or a prompt which the provider keeps. */
 const KEPT = new Set([
   'previous_response_id',
   'conversation',
@@ -16,14 +16,14 @@ const FILE = /"(?:file_id|file_url|file_?uri)"\s*:\s*"|"item_reference"/i;
 /** Letters that are escaped without need, which could hide a name from these patterns. */
 const HIDDEN = /\\u00[4-7]/i;
 const DOCUMENT = /"type"\s*:\s*"document"/;
-/** Addresses as parts of a prompt have them; those in arguments, results and citations are words. */
+/** Addresses in parts of a prompt; those in arguments, results and citations are words. */
 const PICTURE =
   /"(?:image_url|uri)"\s*:\s*"https?:|"(?:image_url|source)"\s*:\s*\{[^{}]*?"url"\s*:\s*"https?:/gi;
 
 /**
- * Upper bound of prompt tokens: no tokenizer makes more tokens than there are bytes. `Infinity` for a
- * request that refers to what its bytes do not tell: a conversation, an item or a file at the provider or
- * at an address.
+ * Upper bound of prompt tokens: no tokenizer makes more tokens than there are bytes. `Infinity` for
+ * a request that refers to input outside its bytes: a conversation, an item or a file at the
+ * provider or at an address.
  */
 export function boundInput(json: JsonDocument): number {
   const { body, members } = json;

@@ -13,13 +13,13 @@ export interface HeaderSettings {
 
 /** The way in which requests of a protocol are addressed, wherever its provider is. */
 export interface EndpointRules {
-  /** Path of servers that are compatible with the protocol, below a base URL that ends in the version. */
+  /** Path of compatible servers, below a base URL that ends in the version. */
   readonly path: string;
   /** Value of `{method}` in the path for a request that names no operation. */
   method?(stream: boolean): string;
   /** Query of streams, without `?`. Default none. */
   readonly streamQuery?: string;
-  /** True: an operation stands in place of the last segment of the path. Default: it is added to it. */
+  /** True: an operation replaces the last segment of the path. Default: it is added to it. */
   readonly operationReplaces?: boolean;
   /** Headers that the protocol has of its own, read from the client's. Default none. */
   readonly headers?: {
@@ -28,15 +28,15 @@ export interface EndpointRules {
   };
 }
 
-/** A wire protocol as its folder declares it: what must be known everywhere, and how to load the rest. */
+/** A wire protocol as its folder declares it: facts for every caller, and how to load the rest. */
 export interface ProtocolDeclaration<Parts> {
   readonly provider: EndpointRules;
   /**
-   * True: reasoning that a provider signs is read by the account that made it and by no other of the same
-   * vendor. Default false.
+   * True: reasoning that a provider signs is read by the account that made it and by no other of
+   * the same vendor. Default false.
    */
   readonly bindsReasoning?: boolean;
-  /** True: a signature without a text belongs to the part behind it. Default false. */
+  /** True: a signature without a text belongs to the part after it. Default false. */
   readonly signsNext?: boolean;
   /** Gives its `ProtocolParts`. */
   load(): Promise<Parts>;

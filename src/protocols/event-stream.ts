@@ -8,7 +8,7 @@ import type { StreamFailure, StreamReader } from './protocol.ts';
 /** Most bytes without data that are held back until the first content. */
 const MAX_IDLE_BYTES = 64 * 1024;
 
-/** Framing and the rules that hold for every protocol's stream; a protocol says what an event means. */
+/** Framing and the rules of every protocol's stream; a protocol interprets its events. */
 export abstract class EventStream implements StreamReader {
   contentSeen = false;
   events = 0;
@@ -37,13 +37,13 @@ export abstract class EventStream implements StreamReader {
     if (this.isOver()) return undefined;
     const out = new SseBatch();
     const last = this.#framer.end();
-    // Servers forget the blank line behind the last event; what was cut in the middle is left out.
+    // Servers forget the blank line after the last event; an event that was cut is left out.
     if (last !== undefined && (isIdle(last) || this.isWhole(last))) this.#count(last, out);
     if (!this.isOver()) this.close(out);
     return this.#release(out);
   }
 
-  /** Takes one event: notes what it says and adds what the client gets of it to `out`. */
+  /** Takes one event: notes its facts and adds the client's bytes of it to `out`. */
   protected abstract read(frame: SseFrame, out: SseBatch): void;
 
   /** The connection closed before the protocol's end: supplies the end or sets `failure`. */
@@ -60,7 +60,7 @@ export abstract class EventStream implements StreamReader {
     this.failure = { kind, message };
   }
 
-  /** The provider began its answer again: what is held back of the first one is forgotten. */
+  /** The provider began its answer again: bytes of the first one that are held back are dropped. */
   protected beginAnew(out: SseBatch): void {
     out.clear();
     this.#waiting = [];
@@ -81,7 +81,7 @@ export abstract class EventStream implements StreamReader {
     if (frame.payload === undefined && this.#idle <= MAX_IDLE_BYTES) this.read(frame, out);
   }
 
-  /** Nothing before the first content, which then takes everything along that was held back. */
+  /** Returns nothing before the first content, then all bytes that were held back. */
   #release(out: SseBatch): Buffer | undefined {
     const bytes = out.bytes();
     if (this.contentSeen && this.#waiting.length === 0) return bytes;
@@ -97,7 +97,7 @@ export abstract class EventStream implements StreamReader {
   }
 }
 
-/** True for comments, blank lines and what no client knows. */
+/** True for comments, blank lines and unknown fields. */
 function isIdle({ event, payload }: SseFrame): boolean {
   return event === undefined && payload === undefined;
 }
@@ -107,7 +107,7 @@ function isBlank({ source, start }: SseFrame): boolean {
   return source[start] === 10 || source[start] === 13;
 }
 
-/** The name `error` alone tells of a failure. */
+/** The name `error` by itself reports a failure. */
 function isWithoutData({ event, payload }: SseFrame): boolean {
   return event !== 'error' && (payload === undefined || payload.trim() === '');
 }

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../core/errors.ts';
 
 /**
- * Places at which a family looks for the key, in order; the first that is present decides
+ * Carriers in which a family looks for the key, in order; the first that is present decides
  * (contract: Authentication).
  */
 export type Carrier = 'bearer' | 'x-api-key' | 'google-header' | 'query-key';
@@ -25,19 +25,19 @@ export type Envelope = EnvelopeName | OwnEnvelope;
  * Errors).
  */
 export interface Family {
-  /** Places at which the key is looked for, in order. */
+  /** Carriers in which the key is looked for, in order. */
   readonly carriers: readonly Carrier[];
   /** Shape of error bodies. */
   readonly envelope: Envelope;
   /** Answer when the key has reached its spending limit. */
   readonly keySpent: 402 | 403;
-  /** A model that nobody configured. */
+  /** A model that is not configured. */
   readonly unknownModel: 400 | 404;
   /** A model that no enabled route serves in this family. */
   readonly noRoute: 400 | 404;
   /** Answer when no answer of a provider could be read. */
   readonly unreadable: 502 | 503;
-  /** True: 400 when a stream was asked for and the provider answered whole. Absent: like `unreadable`. */
+  /** True: 400 when a provider answers a request for a stream whole. Absent: like `unreadable`. */
   readonly maySkipStreams?: boolean;
   /**
    * Statuses with which a provider's refusal of the request itself is passed on; the rest become

@@ -1,7 +1,7 @@
 /**
- * Features that requests can ask for and answers can hold beside plain text, system texts, function
- * tools and their results, `max tokens`, `temperature` and `top p`, which every protocol can
- * express. Each codec names the field by which its protocol expresses a feature; a feature that
+ * Features that requests can ask for and answers can hold, besides plain text, system texts,
+ * function tools and their results, `max tokens`, `temperature` and `top p`, which every protocol
+ * can express. Each codec names the field by which its protocol expresses a feature; a feature that
  * only one side can express is lost between the two (contract: Chat completions, Messages;
  * requirement routing.translation.pairs).
  */
@@ -51,5 +51,5 @@ export type Feature =
   | 'user'
   | 'verbosity';
 
-/** The field by which a protocol says each feature that it can say, as its clients write it. */
+/** The field by which a protocol expresses each feature that it has, as its clients write it. */
 export type FeatureFields = Readonly<Partial<Record<Feature, string>>>;

@@ -6,12 +6,13 @@ import type { JsonEdit } from '../core/json/splice.ts';
 import type { SpooledBody } from '../core/memory/spooled-body.ts';
 import type { EncodeOptions, RequestPeek } from './protocol.ts';
 
-/** Size from which on a copy of the client's bytes weighs more than sending them in pieces. */
+/** Size from which a copy of the client's bytes costs more than sending them in pieces. */
 const MIN_PIECES_BYTES = 64 * 1024;
 
 /**
- * The provider's body on the same protocol: the client's bytes with the model replaced, further edits
- * made and quirks applied. Throws `unsupported_feature` for a member that the provider refuses.
+ * The provider's body on the same protocol: the client's bytes with the model replaced, further
+ * edits made and quirks applied. Throws `unsupported_feature` for a member that the provider
+ * refuses.
  */
 export function forwardBody(
   { model: asked, body, members }: Pick<RequestPeek, 'model' | 'body' | 'members'>,

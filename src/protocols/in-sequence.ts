@@ -5,12 +5,12 @@ const MAX_HELD = 8 * 1024 * 1024;
 const EVENT_SIZE = 64;
 
 /**
- * Puts interleaved parts one behind the other: the part that was opened first goes on at once, what
- * belongs to later ones waits until it is closed. A decoder that knows of no end of a tool call closes
- * it when its arguments are complete and another part begins, so nothing waits there in practice.
+ * Puts interleaved parts in sequence: events of the part that was opened first pass at once, those
+ * of later parts are pending until it is closed. A decoder whose tool calls have no end event
+ * closes one when its arguments are complete and another part begins: in practice nothing waits.
  */
 export class InSequence {
-  /** More waits than may be held; what comes out is no longer complete. */
+  /** More is pending than may be held; the output is no longer complete. */
   overflowed = false;
   #held = 0;
   readonly #waiting = new Map<number, PartEvent[]>();
@@ -36,7 +36,7 @@ export class InSequence {
     return event.type === 'close' ? [event, ...this.#next()] : [event];
   }
 
-  /** The part behind the one that was closed, and all that are complete behind that. */
+  /** The events of the pending parts, up to and with the first that is not complete. */
   #next(): AnswerEvent[] {
     this.#current = undefined;
     const out: AnswerEvent[] = [];

@@ -19,7 +19,7 @@ export function rewriteModelName(body: Buffer, model: string): Buffer {
 }
 
 /**
- * Returns the patches that put another model name into a JSON object, given as latin1, that stands
+ * Returns the patches that put another model name into a JSON object, given as latin1, that begins
  * at `offset` of the bytes to be changed. Runs for every chunk of a stream, so nothing is parsed.
  */
 export function modelPatches(json: string, model: string, offset = 0): JsonPatch[] {

@@ -12,10 +12,7 @@ import type { Protocol } from './registry.ts';
 import type { MediaWriter } from './media/write-media.ts';
 import type { RequestSource } from './scan-request.ts';
 
-/**
- * Parts of a request's address and headers that its protocol reads; most protocols read the body
- * alone.
- */
+/** Parts of a request's address and headers that its protocol reads; most read only the body. */
 export interface RequestAddress {
   /** The logical model, where the path names it. */
   model?: string;
@@ -45,11 +42,11 @@ export interface RequestPeek {
   readonly keepUsage: boolean;
   /** Number of alternative answers that were asked for, at least 1. */
   readonly choices: number;
-  /** Upper bound of prompt tokens; `Infinity` where the request refers to what its bytes do not tell. */
+  /** Upper bound of prompt tokens; `Infinity` where the request refers to content outside it. */
   readonly inputBound: number;
   /** Upper bound of completion tokens over all choices; undefined when the request sets none. */
   readonly outputBound: number | undefined;
-  /** Upper bounds of what is priced by the piece. Default 0. */
+  /** Upper bounds of units that are priced by the piece. Default 0. */
   readonly imagesBound?: number;
   readonly secondsBound?: number;
   /** Operation that the provider is asked for, in protocols with several. */
@@ -95,7 +92,7 @@ export interface AnswerOptions {
   created: number;
 }
 
-/** Work at the provider that can be asked for after its call, and may go on till then. */
+/** Work at the provider that can be polled after its call, and may continue till then. */
 export interface ProviderWork {
   /** The provider's. */
   readonly id: string;
@@ -112,7 +109,7 @@ export interface Answer {
   usage: Usage | undefined;
   /** Generated text, arguments and reasoning in bytes of JSON; the basis of an estimate without usage. */
   outputChars: number;
-  /** The client's names of what could not be carried over from another protocol. */
+  /** The client's names of losses in the translation from another protocol. */
   losses?: readonly string[];
   /** Ids that later requests may name in {@link RequestPeek.pins}. */
   pins?: readonly string[];
@@ -137,7 +134,7 @@ export interface StreamFailure {
 export interface StreamReader {
   /**
    * Bytes ready for the client, complete frames only; undefined when nothing is ready, as it is before
-   * the first content. Bytes in front of a failure are still returned; after a failure or the end
+   * the first content. Bytes before a failure are still returned; after a failure or the end
    * nothing is.
    */
   push(chunk: Buffer): Buffer | undefined;
@@ -166,7 +163,7 @@ export interface StreamReader {
   /** Like {@link Answer.work}, so far. */
   readonly work?: ProviderWork | undefined;
   /**
-   * {@link StreamCodec.errorFrame} where it depends on what the stream has told so far (its sequence
+   * {@link StreamCodec.errorFrame} where it depends on the events sent so far (its sequence
    * numbers, the provider's own last event). Default: that of the protocol.
    */
   errorFrame?(error: InBandError): Buffer | undefined;
@@ -174,7 +171,7 @@ export interface StreamReader {
 
 export interface StreamOptions extends AnswerOptions {
   readonly peek: RequestPeek;
-  /** Usage of a stream whose provider counts nothing, by what it generated. Default: zeros. */
+  /** Usage of a stream whose provider counts nothing, by its generated text. Default: zeros. */
   readonly estimateUsage?: ((outputChars: number) => Usage) | undefined;
 }
 
@@ -186,7 +183,7 @@ export interface InBandError {
   status: number;
 }
 
-/** Members that a protocol that streams has beside the rest. */
+/** Additional members of a protocol that streams. */
 export interface StreamCodec {
   createStream(options: StreamOptions): StreamReader;
   /** A failure after the stream began, as the last bytes of the stream. */
@@ -215,14 +212,14 @@ export interface Wire {
   readonly parsesAnswers?: boolean;
   /**
    * Undefined when it is not a valid answer of the provider's protocol to that request. A long answer
-   * may be read in slices between which others get their turn.
+   * may be read in slices between which other work runs.
    */
   readAnswer(
     source: AnswerSource,
     peek: RequestPeek,
     options: AnswerOptions,
   ): Answer | undefined | Promise<Answer | undefined>;
-  /** Usage that the provider tells in a 200, also in one that is no answer. Absent: it never tells any. */
+  /** Usage that the provider reports in a 200, also in one that is no answer. Absent: never. */
   readUsage?(document: JsonDocument): Usage | undefined;
   /** Absent: never streamed. */
   createStream?(options: StreamOptions): StreamReader;
@@ -231,7 +228,7 @@ export interface Wire {
 /** A client's way to providers of another protocol. */
 export interface Translation {
   readonly wire: Wire;
-  /** The client's names of what is lost on it. */
+  /** The client's names of its losses. */
   readonly losses: readonly string[];
 }
 

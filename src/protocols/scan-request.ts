@@ -11,14 +11,14 @@ export const ASSET_MARK = 'asset:';
 export const ENCRYPTED_MARK = 'encrypted_content';
 /** Beginning of the ids of reasoning items. */
 export const REASONING_ID_MARK = 'rs_';
-/** Names of members with an address from which a provider fetches what it reads. */
+/** Names of members with an address from which a provider fetches content. */
 export const URL_MARKS = ['image_url', 'url', 'uri'] as const;
 /** Type of an item that the provider keeps. */
 export const ITEM_MARK = 'item_reference';
 /** Names of members that refer to a file. */
 export const FILE_MARKS = ['file_id', 'file_url', 'file_uri', 'fileUri'] as const;
 
-/** Marks that a request's scan looks for, so that nobody has to search the whole request later. */
+/** Marks that a request's scan looks for, so that no later search of all of it is needed. */
 export const REQUEST_MARKS = new Marks([
   ASSET_MARK,
   CUSTOM_MARK,

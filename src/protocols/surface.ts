@@ -20,12 +20,12 @@ export interface InferenceSurface {
   readonly forms?: 'also' | 'only';
   /**
    * Reads a path and its query (empty, or with `?`) that say more than the protocol. Throws `not_found`
-   * or `model_not_found`. Default: the content type alone.
+   * or `model_not_found`. Default: only the content type.
    */
   readonly address?: (path: string, search: string) => RequestAddress;
   /** Address of a call of that model without a stream, where bodies do not name it. Default: they do. */
   readonly addressOf?: (model: string) => RequestAddress;
-  /** Request that shows what came of the call with this id. Default: its record. */
+  /** Request that shows the result of the call with this id. Default: its record. */
   readonly lookUp?: (id: string) => string;
   /** The surface that a path means, where several of one family share it. Default: this one. */
   readonly variant?: (path: string) => InferenceSurface | undefined;

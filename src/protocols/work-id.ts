@@ -1,5 +1,5 @@
 /**
- * Matches ids of providers that are kept and may stand in an address: never a step through the
+ * Matches ids of providers that are kept and may be part of an address: never a step through the
  * path.
  */
 const WORK_ID = /^(?!\.{1,2}$)[^\p{Cc}\p{Surrogate}]{1,512}$/u;

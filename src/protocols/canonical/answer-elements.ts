@@ -16,10 +16,10 @@ import {
 } from '../answer-document.ts';
 import type { Members } from '../json-fields.ts';
 
-/** Bytes that are read before others get their turn. */
+/** Bytes that are read before the walk may yield. */
 const SLICE_BYTES = 256 * 1024;
 
-/** The elements that an answer stands on. */
+/** The elements of which a valid answer has at least one. */
 export interface Elements {
   /** Name of their array. */
   readonly key: string;
@@ -28,8 +28,8 @@ export interface Elements {
 }
 
 /**
- * Reads an answer whose array holds an object that can be used; undefined for any other one. Nothing large
- * is parsed to know it, and a long array is walked in slices.
+ * Reads an answer whose array holds an object that can be used; undefined for any other one.
+ * Nothing large is parsed to know it, and a long array is walked in slices.
  */
 export function ifSome<T>(
   document: JsonDocument,

@@ -19,14 +19,14 @@ export interface Thinker {
   readonly account: string;
 }
 
-/** An answer's part with its signature bound, or with word of where it came from. */
+/** An answer's part with its signature bound, or with its origin where it is not signed. */
 export function bindPart(part: Part, { protocol, account }: Thinker): Part {
   if (part.type !== 'reasoning') return part;
   const signature = part.signature ? bindSignature(part.signature, account) : unsigned(protocol);
   return { ...part, signature };
 }
 
-/** Tells where the reasoning of a stream in order came from, where its provider did not sign it. */
+/** Adds its origin to reasoning that the provider did not sign, in a stream that is in order. */
 export class UnsignedReasoning {
   readonly #protocol: Protocol;
   /** Part that grows and is not signed so far. */
@@ -36,7 +36,7 @@ export class UnsignedReasoning {
     this.#protocol = protocol;
   }
 
-  /** The event that goes in front of this one. */
+  /** The event that is to be written before this one. */
   before(event: AnswerEvent): AnswerEvent | undefined {
     const part = this.#part;
     if (event.type === 'open') {
@@ -73,7 +73,7 @@ export function* withoutOtherAccounts(
   return isSame ? undefined : { ...request, turns };
 }
 
-/** Tells accounts apart and nothing about them. */
+/** A digest: it identifies an account without revealing it. */
 function tagOf(account: string): string {
   return createHash('sha256').update(account).digest('base64url').slice(0, 12);
 }

@@ -4,11 +4,11 @@ import type { Usage } from '../../core/usage.ts';
 
 /**
  * The one form in which requests and answers cross from one protocol to another (design: inference,
- * Canonical form). What a protocol cannot say in it is carried as {@link OpaquePart} or named in
+ * Canonical form). Members without such a form are carried as {@link OpaquePart} or named in
  * `unmapped`; nothing is left out silently.
  */
 export interface CanonicalRequest {
-  /** Messages in the order of the conversation; system texts stand where the client put them. */
+  /** Messages in the order of the conversation; system texts are where the client put them. */
   turns: readonly Turn[];
   tools: readonly Tool[];
   toolChoice?: 'auto' | 'none' | 'required' | { readonly name: string };
@@ -25,14 +25,14 @@ export interface CanonicalRequest {
   reasoning?: ReasoningRequest;
   output?: { type: 'json' } | OutputSchema;
   verbosity?: string;
-  /** Number of alternatives wanted beside each token. */
+  /** Number of alternatives wanted for each token. */
   logprobs?: number;
   /** The end user, as the client names it. */
   user?: string;
   metadata?: Readonly<Record<string, string>>;
   serviceTier?: string;
   stream: boolean;
-  /** The client's own names of fields that have no place here: losses on every route. */
+  /** The client's own names of fields that have no canonical form: losses on every route. */
   unmapped: readonly string[];
 }
 
@@ -139,7 +139,7 @@ export interface ToolCallPart {
 export interface ToolResultPart {
   readonly type: 'tool_result';
   readonly callId: string;
-  /** The tool's name where the protocol tells it. */
+  /** The tool's name where the protocol has it. */
   readonly name?: string;
   readonly content: readonly (TextPart | ImagePart | DocumentPart | OpaquePart)[];
   readonly isError: boolean;
@@ -151,7 +151,7 @@ export interface ReasoningPart {
   /** Text that may be shown; empty for reasoning that is only there to be sent back. */
   readonly text: string;
   readonly signature?: Signature;
-  /** The signature belongs to the part behind this one (generate-content puts it on that part itself). */
+  /** The signature belongs to the next part (generate-content puts it on that part itself). */
   readonly ofNext?: boolean;
 }
 
@@ -186,7 +186,7 @@ export interface FunctionTool {
   /** JSON Schema of the arguments. */
   readonly parameters?: unknown;
   readonly strict?: boolean;
-  /** A prompt cache ends behind it. */
+  /** A prompt cache ends after it. */
   readonly cache?: CacheMark;
   /** Custom tool: it takes free text, perhaps of a grammar, and no parameters. */
   readonly custom?: { readonly grammar?: Grammar };
@@ -227,5 +227,5 @@ export interface CanonicalAnswer {
   readonly usage: Usage | undefined;
 }
 
-/** JSON to be sent: an object in which {@link RawJson} stands for text that is written as it is. */
+/** JSON to be sent: an object in which a {@link RawJson} is text that is written as it is. */
 export type JsonToSend = Readonly<Record<string, unknown>> | RawJson;

@@ -10,17 +10,17 @@ import type { AnswerEvent, CanonicalEvent } from './stream.ts';
 import type { Feature, FeatureFields } from '../features.ts';
 import type { InBandError, RequestPeek } from '../protocol.ts';
 
-/** A provider's answer as it came, and its value with {@link CanonicalCodec.rawMembers} as they are spelled. */
+/** A provider's answer as it came, and its value with {@link CanonicalCodec.rawMembers}. */
 export interface AnswerJson {
   readonly body: Buffer;
   readonly value: unknown;
 }
 
-/** A value and what it could not say of what it was made of. */
+/** A value, and the features of its source that it could not express. */
 export interface Encoded {
   readonly value: JsonToSend;
   readonly losses: readonly Feature[];
-  /** Paths in the client's request of what was left out whole. Default none. */
+  /** Paths in the client's request of members that were left out whole. Default none. */
   readonly lost?: readonly string[];
 }
 
@@ -29,7 +29,6 @@ export interface RequestTarget {
   readonly model: string;
   /** Limit to ask for where the protocol needs one and the client gave none. */
   readonly defaultMaxTokens: number;
-  /** Ask for usage in the stream. */
   readonly askUsage: boolean;
   /** Capabilities that the route states in place of the table. Default: none. */
   readonly capabilities?: Partial<Capabilities> | undefined;
@@ -45,7 +44,7 @@ export interface AnswerContext {
   readonly created: number;
   /** The client asked for usage in its stream. */
   readonly keepUsage: boolean;
-  /** Usage of a stream whose provider counts nothing, by what it generated. Default: zeros. */
+  /** Usage of a stream whose provider counts nothing, by its output. Default: zeros. */
   readonly estimateUsage?: ((outputChars: number) => Usage) | undefined;
   /** The client's own request. */
   readonly peek: RequestPeek;
@@ -58,25 +57,23 @@ export interface AnswerContext {
 export interface CanonicalCodec {
   readonly id: Protocol;
   readonly features: FeatureFields;
-  /**
-   * Features that its clients may ask for although its providers are never asked so. Default: none.
-   */
+  /** Features that its clients may ask for but its providers are never asked for. Default: none. */
   readonly alsoReads?: FeatureFields;
-  /** Kinds of parts that its answers have no place for. Default: none. */
+  /** Kinds of parts that its answers cannot hold. Default: none. */
   readonly unshown?: ReadonlySet<Part['type']>;
   /** True: its answers repeat parts of the client's request. Default false. */
   readonly repeatsRequest?: boolean;
   /**
-   * @throws GatewayError `invalid_request` with `param` for what is no request of the protocol;
-   *   `unsupported_feature` with `param` for what the contract refuses to translate
+   * @throws GatewayError `invalid_request` with `param` for an invalid request of the protocol;
+   *   `unsupported_feature` with `param` for a member that the contract refuses to translate
    */
   decodeRequest(peek: RequestPeek): Steps<CanonicalRequest>;
   encodeRequest(request: CanonicalRequest, target: RequestTarget): Steps<Encoded>;
-  /** Members of its answers whose objects and arrays are kept as they are spelled. Default: none. */
+  /** Members of its answers whose objects and arrays keep their spelling. Default: none. */
   readonly rawMembers?: readonly string[];
   /** Undefined: not a valid answer of the protocol. */
   decodeAnswer(json: AnswerJson): Steps<CanonicalAnswer | undefined>;
-  /** Usage that a provider tells in a 200, also in one that is no answer. */
+  /** Usage that a provider reports in a 200, also in one that is no answer. */
   readUsage(document: JsonDocument): Usage | undefined;
   encodeAnswer(answer: CanonicalAnswer, context: AnswerContext): Steps<Encoded>;
   /** Reads a provider's stream. */
@@ -88,7 +85,7 @@ export interface CanonicalCodec {
 /** Synchronous; one object per stream. */
 export interface StreamDecoder {
   read(frame: SseFrame): readonly CanonicalEvent[];
-  /** The provider closed the connection: `end` where its protocol has no other end, else a failure. */
+  /** The provider closed the connection: `end` if its protocol has no other end, else a failure. */
   close(): readonly CanonicalEvent[];
 }
 
@@ -96,7 +93,7 @@ export interface StreamDecoder {
 export interface StreamEncoder {
   /** Bytes for the client, or undefined when the event shows nothing yet. */
   write(event: AnswerEvent): Buffer | undefined;
-  /** A failure after the stream began, where it depends on what was written. Default: the protocol's own. */
+  /** A failure after the stream began, if it depends on earlier frames. Default: the protocol's. */
   errorFrame?(error: InBandError): Buffer;
   /** Features that could not be expressed so far. */
   readonly losses: ReadonlySet<Feature>;

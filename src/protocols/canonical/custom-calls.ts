@@ -13,7 +13,7 @@ export function asCustomCall(part: Part, custom: Names): Part {
   return { ...part, arguments: customText(part.arguments), custom: true };
 }
 
-/** The same for streams, event by event; parts must come one behind the other. */
+/** The same for streams, event by event; parts must come one after the other. */
 export class CustomCalls {
   readonly #custom: Names;
   #held: { readonly part: number; readonly call: ToolCallPart } | undefined;

@@ -6,7 +6,7 @@ import type { Part, Turn } from './canonical.ts';
 export type ResultPaths = ReadonlyMap<Part, string>;
 
 /**
- * Turns without the results whose calls do not stand in front of them: every provider refuses those.
+ * Turns without orphan results, whose calls do not precede them: every provider refuses those.
  *
  * @param lose takes the path of each result that is left out
  */

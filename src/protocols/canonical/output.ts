@@ -1,7 +1,7 @@
 import type { CanonicalRequest } from './canonical.ts';
 import type { Feature } from '../features.ts';
 
-/** Declares what is said of an output's schema beside it, for a protocol that has the schema alone. */
+/** Adds the name and description of an output's schema to `losses`, for a protocol without them. */
 export function loseSchemaNotes(output: CanonicalRequest['output'], losses: Set<Feature>): void {
   if (output?.type !== 'schema') return;
   if (output.name !== undefined) losses.add('schema_name');

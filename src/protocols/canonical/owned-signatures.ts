@@ -2,16 +2,15 @@ import type { Protocol } from '../registry.ts';
 import type { AnswerEvent } from './stream.ts';
 import type { Part } from './canonical.ts';
 
-/** Reader of an answer. */
 export interface Reader {
   readonly id: Protocol;
-  /** Kinds of parts that its answers have no place for. Default: none. */
+  /** Kinds of parts that its answers cannot hold. Default: none. */
   readonly unshown?: ReadonlySet<Part['type']> | undefined;
 }
 
 /**
- * The parts without the signatures of those that the reader is not shown: a client would hand them back
- * on another part, which they do not prove.
+ * The parts without the signatures of parts that the reader is not shown: a client would send them
+ * back on another part, which they do not prove.
  */
 export function withOwnedSignatures(parts: readonly Part[], reader: Reader): Part[] {
   return parts.filter((part, index) => {

@@ -1,10 +1,10 @@
 import type { CanonicalCodec } from './codec.ts';
 import type { Feature, FeatureFields } from '../features.ts';
 
-/** Something that a client may say and that does not reach a provider of another protocol. */
+/** A field that a client may send and that does not reach a provider of another protocol. */
 export interface PairLoss {
   readonly feature: Feature;
-  /** The client's name of the field, as `x-gateway-dropped-fields` tells it. */
+  /** The client's name of the field, as `x-gateway-dropped-fields` reports it. */
   readonly field: string;
 }
 
@@ -23,7 +23,7 @@ export function pairLosses(client: CanonicalCodec, provider: CanonicalCodec): re
     .sort((a, b) => (a.feature < b.feature ? -1 : 1));
 }
 
-/** The client's names of everything that it may say. */
+/** The client's names of all features that it may ask for. */
 export function fieldsOf(client: CanonicalCodec): FeatureFields {
   return { ...client.alsoReads, ...client.features };
 }

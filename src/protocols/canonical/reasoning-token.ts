@@ -6,13 +6,13 @@ import type { Signature } from './canonical.ts';
 
 /** Every token begins with the base64 of these bytes. */
 const HEAD = 'GWR1["';
-/** The JSON array begins behind the letters. */
+/** The JSON array begins after the letters. */
 const JSON_START = 4;
 /** Beginning of the text of every token. */
 export const TOKEN_MARK = Buffer.from(HEAD).toString('base64');
 
 /**
- * The text that stands for a signature in a client's protocol: the protocol's own as it is, another's
+ * The text of a signature in a client's protocol: the protocol's own as it is, another's
  * in base64 with its origin, so that it comes back to the provider that made it and to no other.
  */
 export function toSignatureText({ origin, value, account }: Signature, own: Protocol): string {
@@ -26,7 +26,7 @@ export function fromSignatureText(text: string, own: Protocol): Signature {
   return readToken(text) ?? { origin: own, value: text };
 }
 
-/** Stands for the signature of reasoning that nobody signed: it tells clients' next providers where it came from. */
+/** Placeholder signature of unsigned reasoning, by which later providers see its origin. */
 export function unsigned(origin: Protocol): Signature {
   return { origin, value: '' };
 }
@@ -39,7 +39,7 @@ export function isSignedBy(
   return signature?.origin === protocol && signature.value !== '';
 }
 
-/** The text is a token for what came from a provider of another protocol. */
+/** The text is a token for a signature by a provider of another protocol. */
 export function isForeignToken(text: unknown, own: Protocol): boolean {
   return typeof text === 'string' && fromSignatureText(text, own).origin !== own;
 }
@@ -47,7 +47,7 @@ export function isForeignToken(text: unknown, own: Protocol): boolean {
 function readToken(text: string): Signature | undefined {
   if (!text.startsWith(TOKEN_MARK)) return undefined;
   const json = Buffer.from(text, 'base64').subarray(JSON_START);
-  // A request may hold very many that are none, and to be refused by the parser takes long.
+  // A request may hold very many other texts, and the parser is slow to refuse one.
   if (!isJson(json)) return undefined;
   const [origin, value, account] = JSON.parse(json.toString('utf8')) as [
     Protocol,

@@ -26,9 +26,9 @@ export type PartOpening =
   | OpaquePart;
 
 /**
- * An answer as it comes. Every part is opened once under a number of its own (`part`), gets its deltas
- * and is closed once. What decoders emit may be interleaved (`in-sequence.ts` puts it in order):
- * encoders see one part at a time, and everything closed before `finish`.
+ * An answer as it comes. Every part is opened once under a number of its own (`part`), gets its
+ * deltas and is closed once. What decoders emit may be interleaved (`in-sequence.ts` puts it in
+ * order): encoders see one part at a time, and everything closed before `finish`.
  */
 export type PartEvent =
   | { readonly type: 'open'; readonly part: number; readonly opening: PartOpening }
@@ -40,7 +40,7 @@ export type PartEvent =
   | { readonly type: 'close'; readonly part: number };
 
 export type AnswerEvent =
-  /** First of all; `usage` where the protocol tells the prompt's tokens at once. */
+  /** First of all; `usage` where the protocol reports the prompt's tokens at once. */
   | {
       readonly type: 'start';
       readonly id: string | undefined;
@@ -48,18 +48,18 @@ export type AnswerEvent =
       readonly usage?: Usage;
     }
   | PartEvent
-  /** A source of a text that was closed before: some providers tell all of them at the end. */
+  /** A source of a text that was closed before: some providers send all of them at the end. */
   | { readonly type: 'late_citation'; readonly text: number; readonly citation: Citation }
   /** Stop reason; parts that are open still are closed by it. */
   | { readonly type: 'finish'; readonly stop: Stop }
-  /** Usage so far; the last one counts. May come before or behind `finish`. */
+  /** Usage so far; the last one counts. May come before or after `finish`. */
   | { readonly type: 'usage'; readonly usage: Usage }
   /** The provider's stream ended as it should. Nothing follows. */
   | { readonly type: 'end' };
 
 export type CanonicalEvent =
   | AnswerEvent
-  /** The provider began its answer again: what it told so far is void. `start` follows. */
+  /** The provider began its answer again: all earlier events are void. `start` follows. */
   | { readonly type: 'restart' }
-  /** The provider said that it failed, or made no sense. Nothing follows. */
+  /** The provider reported a failure, or sent invalid data. Nothing follows. */
   | { readonly type: 'failure'; readonly failure: StreamFailure };

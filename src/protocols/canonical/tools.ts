@@ -11,7 +11,7 @@ function isCustomTool(tools: readonly Tool[], name: string): boolean {
   );
 }
 
-/** True where a prompt cache ends behind one of them. */
+/** True where a prompt cache ends after one of them. */
 export function hasCacheMark(tools: readonly Tool[]): boolean {
   return tools.some((tool) => tool.type === 'function' && tool.cache !== undefined);
 }
@@ -30,7 +30,7 @@ interface ToolShapes {
   writeChoice(name: string, isCustom: boolean): object;
 }
 
-/** Members `tools`, `tool_choice` and `parallel_tool_calls` of OpenAI's protocols; adds what has no place. */
+/** `tools`, `tool_choice` and `parallel_tool_calls` of OpenAI's protocols; adds to `losses`. */
 export function writeTools(
   { tools, toolChoice, parallelToolCalls }: ToolMembers,
   losses: Set<Feature>,

@@ -124,7 +124,7 @@ function namesOf(losses: readonly Feature[], fields: Pair['fields']): string[] {
   return [...new Set(losses.map((feature) => fields[feature] ?? feature))];
 }
 
-/** @param size bytes of what it was translated from */
+/** @param size bytes of its source */
 function* toBytes({ value }: Encoded, size: number): Steps<Buffer> {
   if (size > LONG_BYTES) return yield* writeSteps(value);
   return Buffer.from(value instanceof RawJson ? value.text : stringifyWithRaw(value));

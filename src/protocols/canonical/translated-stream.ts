@@ -83,7 +83,7 @@ export class TranslatedStream extends EventStream {
     }
   }
 
-  /** Begins the answer anew, unless the client was shown a part of it, which cannot be taken back. */
+  /** Begins the answer again, unless the client has a part of it, which cannot be taken back. */
   #restart(out: SseBatch): void {
     if (this.contentSeen)
       return this.fail('malformed', 'the provider began another answer in the same stream');
@@ -103,7 +103,7 @@ export class TranslatedStream extends EventStream {
   #take(event: AnswerEvent, out: SseBatch): void {
     this.#note(event);
     if (this.failure) return;
-    // Nested loops cost a fraction of `flatMap`, and nearly every event passes alone.
+    // Nested loops cost a fraction of `flatMap`, and nearly every event passes by itself.
     for (const ordered of this.#sequence.push(event)) {
       const told = this.#unsigned.before(ordered);
       if (told) this.#pass(told, out);

@@ -3,7 +3,7 @@ import type { Steps } from '../../core/turns/in-turns.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import type { Members } from '../json-fields.ts';
 
-/** Members of a request that its protocol's codec reads; what it holds beside them is lost by name. */
+/** Members of a request that its protocol's codec reads; all others are lost by name. */
 export interface ReadShape {
   /** Shape of each element of an array. */
   readonly element?: ReadShape;
@@ -15,7 +15,7 @@ export interface ReadShape {
   readonly by?: string;
 }
 
-/** Scalar, or a value that is read or told of as a whole. */
+/** Scalar, or a value that is read or lost as a whole. */
 export const WHOLE: ReadShape = {};
 
 /** `whole` names members that are read as they are, separated by blanks. */
@@ -91,7 +91,7 @@ function visit(
     } else if (by !== undefined) {
       const kind = shape.kinds?.get(value[by] ?? undefined);
       if (kind) visit(value, { shape: kind, path }, walk);
-      // One object may stand for a list of it.
+      // One object may replace a list of it.
     } else if (element) visit(value, { shape: element, path: `${path}[0]` }, walk);
   }
 }

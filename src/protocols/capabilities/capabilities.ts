@@ -2,9 +2,9 @@ import type { Protocol } from '../registry.ts';
 import type { Effort } from './efforts.ts';
 
 /**
- * Forms in which a model takes a request for reasoning: an amount of tokens (`budget`), its own measure
- * with an effort beside it (`adaptive`), an effort alone (`effort`), each as the client said it (`any`),
- * or not at all.
+ * Forms in which a model takes a request for reasoning: an amount of tokens (`budget`), its own
+ * measure and an effort (`adaptive`), only an effort (`effort`), each as the client said it
+ * (`any`), or not at all.
  */
 export const THINKING_FORMS = ['any', 'adaptive', 'budget', 'effort', 'none'] as const;
 
@@ -20,9 +20,9 @@ export interface Capabilities {
   readonly max_budget: number | null;
   /** `temperature`, `top_p`, `top_k`, penalties and log probabilities are taken. */
   readonly sampling: boolean;
-  /** The same while it reasons; false: temperature 1 and a high enough `top_p` alone are. */
+  /** The same while it reasons; false: only temperature 1 and a high enough `top_p` are. */
   readonly sampling_with_thinking: boolean;
-  /** Least `top_p` beside reasoning where sampling is not taken with it. */
+  /** Least `top_p` with reasoning where sampling is not taken with it. */
   readonly top_p_with_thinking: number;
   readonly temperature_with_top_p: boolean;
   /** A tool can be forced while it reasons. */
@@ -31,31 +31,30 @@ export interface Capabilities {
   readonly tool_id_length: number | null;
   /** Least output tokens that can be asked for. */
   readonly min_output_tokens: number;
-  /** Media types of documents that are taken as bytes, others as text alone; null: all. */
+  /** Media types of documents that are taken as bytes, others only as text; null: all. */
   readonly document_types: readonly string[] | null;
-  /** Two turns of the assistant may stand one behind the other. */
+  /** A turn of the assistant may follow another one. */
   readonly consecutive_assistant_turns: boolean;
   /** A conversation may begin with a turn of the assistant. */
   readonly assistant_first: boolean;
-  /** System texts can stand behind words of the user, in a protocol that has a place for them in front. */
+  /** System texts may follow turns of the user, in a protocol with a separate field for them. */
   readonly system_turns: boolean;
   /** Tools of free text are taken as such. */
   readonly custom_tools: boolean;
   /** `frequency_penalty` and `presence_penalty` other than 0 are taken. */
   readonly penalties: boolean;
-  /** A tool can be forced. */
   readonly forced_tool: boolean;
   /** Function tools and a form of the answer can be asked for together. */
   readonly tools_with_output: boolean;
-  /** Word for the signature that a call lacks which is sent back; null: none is needed. */
+  /** Placeholder signature of unsigned calls that are sent back; null: none is needed. */
   readonly unsigned_call: string | null;
-  /** It reasons within a budget also behind calls that were sent back without their reasoning. */
+  /** It reasons within a budget also after calls that were sent back without their reasoning. */
   readonly budget_after_calls: boolean;
   /** Results of tools can hold images and documents. */
   readonly tool_result_media: boolean;
   /** Schemas of answers can bound values and leave objects open. */
   readonly any_schema: boolean;
-  /** Texts and stop sequences of white space alone are taken. */
+  /** Texts and stop sequences of only white space are taken. */
   readonly blank_texts: boolean;
   /** Most characters of the end user's id; null: no bound. */
   readonly user_length: number | null;
@@ -69,13 +68,13 @@ export interface Rule {
   /** Upstream protocols to which it applies; absent: all. */
   readonly protocols?: readonly Protocol[];
   /**
-   * Names of models, found anywhere in the provider's own name: `#` is a version such as 4, 4.5 or 4-5,
-   * `*` a word of letters. Absent: every model.
+   * Names of models, found anywhere in the provider's own name: `#` is a version such as 4, 4.5 or
+   * 4-5, `*` a word of letters. Absent: every model.
    */
   readonly models?: readonly string[];
   /** First version. Default: the first of all. */
   readonly from?: string;
-  /** First version that is meant no more. Default: none. */
+  /** First version to which it no longer applies. Default: none. */
   readonly below?: string;
   readonly takes: Partial<Capabilities>;
   /** Address of the vendor's page, or of its refusal on record. */

@@ -35,8 +35,8 @@ const NAMED: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'
 const NESTED: ReadonlySet<string> = new Set(['items', 'prefixItems', 'anyOf', 'allOf']);
 
 /**
- * A JSON Schema whose objects take no further properties and whose bounds are words of its description,
- * for models that refuse anything else (docs.claude.com, "Structured outputs").
+ * A JSON Schema whose objects take no further properties and whose bounds are words of its
+ * description, for models that refuse anything else (docs.claude.com, "Structured outputs").
  *
  * @param onLoss called for each bound, and for each object that was open
  */

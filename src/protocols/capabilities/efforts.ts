@@ -4,7 +4,7 @@ export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'ma
 export type Effort = (typeof EFFORTS)[number];
 
 /**
- * Tokens of reasoning that stand for an effort. Low, medium and high are those of Google's OpenAI
+ * Tokens of reasoning for each effort. Low, medium and high are those of Google's OpenAI
  * compatibility layer (ai.google.dev/gemini-api/docs/openai, "Thinking").
  */
 const BUDGETS: readonly (readonly [Exclude<Effort, 'none'>, number])[] = [
@@ -16,7 +16,7 @@ const BUDGETS: readonly (readonly [Exclude<Effort, 'none'>, number])[] = [
   ['minimal', 512],
 ];
 
-/** Least tokens of a budget that are as good as an effort; below the last it is the least effort. */
+/** Least tokens of a budget that count as an effort; below the last it is the least effort. */
 const LEAST: Readonly<Partial<Record<Effort, number>>> = { high: 16_384, medium: 4096 };
 
 export function isEffort(word: string): word is Effort {

@@ -19,9 +19,9 @@ interface CallTarget {
 
 /**
  * Turns whose calls are signed and whose results are texts, where the model wants them so. Media of
- * results are shown by the user, behind all results of the round.
+ * results are in a turn of the user, after all results of the round.
  *
- * @param losses takes that media do not stand in their results
+ * @param losses notes media that are not in their results
  */
 export function* fitCalls(
   turns: readonly Turn[],

@@ -11,7 +11,7 @@ type Fitted = Pick<CanonicalRequest, 'turns' | 'tools'>;
 /**
  * Custom tools and their calls as functions of one text.
  *
- * @param losses takes that a grammar is told to the model and no more enforced
+ * @param losses notes a grammar that is only described to the model, not enforced
  */
 export function* fitCustomTools({ turns, tools }: Fitted, losses: Set<Feature>): Steps<Fitted> {
   return {
@@ -51,7 +51,7 @@ function toFunctionCall(part: Part): Part {
   return { ...call, arguments: JSON.stringify({ [TEXT]: part.arguments }) };
 }
 
-/** Free text in the arguments of a function that stands for a custom tool; as it is where it is none. */
+/** Free text in the arguments of a function that replaces a custom tool; any other as it is. */
 export function customText(json: string): string {
   try {
     const value: unknown = JSON.parse(json);

@@ -6,7 +6,7 @@ import type { CanonicalRequest, OpaquePart, Part, Tool, Turn } from '../canonica
 type Fitted = Pick<CanonicalRequest, 'turns' | 'tools'>;
 
 /**
- * The request without what only another protocol understands.
+ * The request without the parts that only another protocol understands.
  *
  * @param lose takes each part that is left out
  */

@@ -20,15 +20,15 @@ import { planSampling } from './plan-sampling.ts';
 export interface FittingRequest extends Omit<CanonicalRequest, 'reasoning'> {
   readonly reasoning: ReasoningPlan;
   readonly takes: Capabilities;
-  /** Paths of what only another protocol understands. */
+  /** Paths of parts that only another protocol understands. */
   readonly lost: readonly string[];
 }
 
 /**
  * Fits a request to what its upstream model takes, before a codec writes it.
  *
- * @param losses takes what is left out or changed
- * @throws GatewayError `unsupported_feature` for what cannot be sent and changes the meaning
+ * @param losses takes the features that are left out or changed
+ * @throws GatewayError `unsupported_feature` for a document that the model cannot read
  */
 export function* fitRequest(
   asked: CanonicalRequest,

@@ -7,17 +7,17 @@ import { closeSchema } from './close-schema.ts';
 const ADDRESS = /@/;
 const TELEPHONE = /^\+?[\d\s().-]{10,}$/;
 
-/** Model that a request is fitted to, and what is left out or changed for it. */
+/** Model that a request is fitted to, and the features that are left out or changed for it. */
 interface Fitting {
   readonly takes: Capabilities;
   readonly losses: Set<Feature>;
 }
 
 /**
- * The request with its tools, its choice among them, the form of its answer, its stop sequences and its
- * end user as a model takes them.
+ * The request with its tools, its choice among them, the form of its answer, its stop sequences and
+ * its end user as a model takes them.
  *
- * @param losses takes what is left out or changed
+ * @param losses takes the features that are left out or changed
  */
 export function fitSettings(
   request: CanonicalRequest,
@@ -52,7 +52,7 @@ function setOrOmit<Name extends 'output' | 'stop'>(
   else request[name] = value;
 }
 
-/** A strict tool is less strict where its schema cannot be enforced; the schema itself is told whole. */
+/** A tool is not strict where its schema cannot be enforced; the schema itself is sent whole. */
 function fitStrict(tool: Tool, losses: Set<Feature>): Tool {
   if (tool.type !== 'function' || tool.strict !== true) return tool;
   let isWhole = true;

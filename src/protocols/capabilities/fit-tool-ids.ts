@@ -6,8 +6,8 @@ import type { Part, Turn } from '../canonical/canonical.ts';
 const PREFIX = 'call_';
 
 /**
- * Turns whose calls have ids of at most `length` characters. A shorter id is a digest of the longer one:
- * the same for a call and its result and in every later request, and unlike any other.
+ * Turns whose calls have ids of at most `length` characters. A shorter id is a digest of the longer
+ * one: the same for a call and its result and in every later request, and unlike any other.
  */
 export function* fitToolIds(turns: readonly Turn[], length: number | null): Steps<readonly Turn[]> {
   if (length === null) return turns;

@@ -3,7 +3,7 @@ import type { Steps } from '../../core/turns/in-turns.ts';
 import type { Part, Turn } from '../canonical/canonical.ts';
 import type { Capabilities } from './capabilities.ts';
 
-/** Stands for the words of a user who said nothing: several providers refuse an empty text. */
+/** Placeholder for a turn of the user without text: several providers refuse an empty one. */
 const NOTHING: Turn = { role: 'user', parts: [{ type: 'text', text: '(empty message)' }] };
 const BETWEEN = '\n\n';
 

@@ -32,7 +32,7 @@ interface Wish {
   readonly isOpen: boolean;
 }
 
-/** Stands for a wish to reason that says nothing of how much, where an amount must be said. */
+/** Effort of a request for reasoning without an amount, where the model needs one. */
 const USUAL: Effort = 'medium';
 /** Word of some vendors for as much as the model likes. */
 const DEFAULT = 'default';
@@ -40,10 +40,10 @@ const DEFAULT = 'default';
 const MOST_OF_OUTPUT = 3 / 4;
 
 /**
- * Reasoning gives way to a forced tool, to an answer where there is no room for both, and to calls that
- * were sent back without the reasoning that led to them.
+ * Reasoning gives way to a forced tool, to an answer where there is no room for both, and to calls
+ * that were sent back without the reasoning that led to them.
  *
- * @param protocol of the provider, which knows what it signed itself
+ * @param protocol of the provider, which knows its own signatures
  */
 export function planReasoning(
   request: CanonicalRequest,
@@ -74,8 +74,8 @@ export function isReasoning({ state }: ReasoningPlan, takes: Capabilities): bool
 }
 
 /**
- * True where a loop of calls goes on that began without reasoning of the provider's own. Its later steps
- * need none: the whole loop is one turn of the model.
+ * True where a loop of calls continues that began without reasoning of the provider's own. Its
+ * later steps need none: the whole loop is one turn of the model.
  */
 function isWithinUnreasoned(turns: readonly Turn[], protocol: Protocol): boolean {
   const loop = turns.slice(loopStart(turns));
@@ -84,14 +84,14 @@ function isWithinUnreasoned(turns: readonly Turn[], protocol: Protocol): boolean
   return parts.find((part) => !isForeignReasoning(part, protocol))?.type !== 'reasoning';
 }
 
-/** Place of the turn that begins the last loop of calls; what the user says beside results ends none. */
+/** Index of the turn that begins the last loop of calls; texts with results do not end it. */
 export function loopStart(turns: readonly Turn[]): number {
   const isAsking = ({ role }: Turn, at: number): boolean =>
     role === 'user' && turns[at - 1]?.role !== 'tool';
   return turns.findLastIndex(isAsking) + 1;
 }
 
-/** Turns without the reasoning of the last loop of calls, which goes on without any. */
+/** Turns without the reasoning of the last loop of calls, which continues without any. */
 export function* withoutReasoning(
   turns: readonly Turn[],
   losses: Set<Feature>,
@@ -123,21 +123,21 @@ function saysHowMuch({ effort = 'none', budgetTokens = 0 }: ReasoningRequest): b
   return effort !== 'none' || budgetTokens > 0;
 }
 
-/** Wanting to see none of it is no wish for it. */
+/** `show: false` does not ask for reasoning. */
 function isOn(asked: ReasoningRequest): boolean {
   const { effort, budgetTokens, enabled, show } = asked;
   if (isOff(asked)) return false;
   return effort !== undefined || budgetTokens !== undefined || enabled === true || show === true;
 }
 
-/** The least that a model does that always reasons. */
+/** Off, or the least reasoning of a model that always reasons. */
 function planOff(takes: Capabilities): ReasoningPlan {
   if (takes.thinking_off) return { state: 'off', lost: false };
   const budget = takes.thinking === 'budget' ? takes.min_budget : undefined;
   return { state: 'on', effort: efforts(takes)[0], budget, lost: true };
 }
 
-/** Plan for a wish that another one took the place of. */
+/** Plan for a wish that gives way to another one. */
 function without(takes: Capabilities): ReasoningPlan {
   return { ...planOff(takes), lost: true };
 }
@@ -154,7 +154,7 @@ function planOn(asked: ReasoningRequest, takes: Capabilities): ReasoningPlan {
   return { state: 'on', effort, budget, lost: isOdd || isLess(wish, { effort, budget }) };
 }
 
-/** True where one of two measures stands for both, or none is left. */
+/** True where one of two measures replaces both, or none is left. */
 function isLess(wish: Wish, { effort, budget }: Amount): boolean {
   const isUnsaid = effort === undefined || budget === undefined;
   if (wish.effort !== undefined && wish.budget !== undefined) return isUnsaid;
@@ -203,7 +203,7 @@ function taken(effort: Effort | undefined, takes: Capabilities): Effort | undefi
   return nearestEffort(effort, efforts(takes));
 }
 
-/** Efforts that are some, least first. */
+/** Efforts apart from `none`, least first. */
 function efforts(takes: Capabilities): Effort[] {
   return (takes.efforts ?? []).filter((one) => one !== 'none');
 }

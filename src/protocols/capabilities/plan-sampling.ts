@@ -22,10 +22,10 @@ export interface SamplingTarget {
 }
 
 /**
- * The request without the sampling that its model refuses: sampling gives way to reasoning, and top p to
- * a temperature.
+ * The request without the sampling that its model refuses: sampling gives way to reasoning, and top
+ * p to a temperature.
  *
- * @param losses takes what is left out
+ * @param losses takes the features that are left out
  */
 export function planSampling(
   request: CanonicalRequest,
@@ -41,7 +41,7 @@ export function planSampling(
   return kept;
 }
 
-/** Judges a member; called in the order of the members, so that what was left out does not count. */
+/** Judges a member; called in the order of the members, so that omitted ones do not count. */
 function isTaken(
   name: Sampling,
   request: CanonicalRequest,

@@ -11,8 +11,8 @@ import { usageOf } from './chat-usage.ts';
 const CHOICES = { key: 'choices', isUsable: isUsableChoice };
 
 /**
- * A completion: an object without an error object, with a choice that can be used. Some providers leave
- * `object` out; another value than `chat.completion` is another kind of answer.
+ * A completion: an object without an error object, with a choice that can be used. Some providers
+ * leave `object` out; another value than `chat.completion` is another kind of answer.
  */
 export function readChatAnswer(
   source: AnswerSource,

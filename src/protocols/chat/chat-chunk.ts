@@ -5,10 +5,10 @@ import type { StreamFailure } from '../protocol.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * True when a member of this name stands in the JSON text with a value that begins with one of
- * `starts`. Quotes inside JSON strings are escaped, so the name with its quotes can only be a name or a
- * whole string; a few native searches replace a parse of every chunk. `tail` is the name with its
- * closing quote: without the frequent opening quote the search is several times faster.
+ * True when a member of this name is in the JSON text with a value that begins with one of
+ * `starts`. Quotes inside JSON strings are escaped, so the name with its quotes can only be a name
+ * or a whole string; a few native searches replace a parse of every chunk. `tail` is the name with
+ * its closing quote: without the frequent opening quote the search is several times faster.
  */
 export function hasMember(text: string, tail: `${string}"`, starts: string): boolean {
   let at = text.indexOf(tail);
@@ -23,8 +23,8 @@ export function hasMember(text: string, tail: `${string}"`, starts: string): boo
 }
 
 /**
- * True when a chunk commits: a delta that holds anything but its role, or a finish reason. Members that
- * are not known yet count, so new kinds of content do.
+ * True when a chunk commits: a delta that holds anything but its role, or a finish reason. Members
+ * that are not known yet count, so new kinds of content do.
  */
 export function hasContent(chunk: Members): boolean {
   return choicesOf(chunk).some(
@@ -39,7 +39,7 @@ export function finishedChoices(chunk: Members): number[] {
     .map((choice) => (typeof choice['index'] === 'number' ? choice['index'] : 0));
 }
 
-/** The provider's own error in a chunk: an `error` member, of a choice too, an error object, or a finish reason. */
+/** The error in a chunk: an `error` member, a choice's too, an error object, or a finish reason. */
 export function toChunkFailure(chunk: Members): StreamFailure | undefined {
   const error = chunk['error'];
   if (isFilled(error)) return toFailure(error);
@@ -48,12 +48,12 @@ export function toChunkFailure(chunk: Members): StreamFailure | undefined {
   return failed && toFailure(failed['error'] ?? undefined);
 }
 
-/** True for a choice of a whole answer that says something, if only that it says nothing. */
+/** True for a choice of a whole answer that has a message, even an empty one. */
 export function isUsableChoice(choice: Members): boolean {
   return isJsonObject(choice['message']) && !hasFailed(choice);
 }
 
-/** The provider of the choice failed, though another one of the same answer may be whole. */
+/** The choice failed; another one of the same answer may be whole. */
 function hasFailed({ finish_reason: reason, error }: Members): boolean {
   return reason === 'error' || isJsonObject(error);
 }

@@ -52,7 +52,7 @@ function measureObject(json: string, start: number): { size: number; end: number
   return { size, end: at };
 }
 
-/** The offset of the value behind a member's name. */
+/** The offset of the value after a member's name. */
 function skipTo(json: string, nameEnd: number): number {
   const colon = skipBlank(json, nameEnd);
   return json[colon] === ':' ? skipBlank(json, colon + 1) : colon;

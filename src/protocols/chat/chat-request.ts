@@ -39,8 +39,8 @@ export function peekChat(source: RequestSource): RequestPeek {
 }
 
 /**
- * The provider's body: the client's bytes with the model replaced, usage asked for and quirks applied,
- * without the reasoning of other protocols' providers.
+ * The provider's body: the client's bytes with the model replaced, usage asked for and quirks
+ * applied, without the reasoning of other protocols' providers.
  */
 export function encodeChat(peek: RequestPeek, options: EncodeOptions): Buffer | SpooledBody {
   const asks = options.askUsage && peek.stream && !peek.keepUsage;
@@ -64,7 +64,7 @@ function asksUsage(options: unknown): boolean {
   return isJsonObject(options) && options['include_usage'] === true;
 }
 
-/** Sets `include_usage` among the client's own stream options; options of a wrong type are left to the provider. */
+/** Sets `include_usage` in the client's stream options; a wrong type is left to the provider. */
 function usageEdits({ body, members, json }: RequestPeek): JsonEdit[] {
   const key = 'stream_options';
   const options = json.get(key);

@@ -17,9 +17,9 @@ const NOT_JSON = 'an event of the provider is not JSON';
 const DONE_FRAME = formatSse({ data: DONE });
 
 /**
- * Reads a chat completions stream. Chunks are parsed in full until the first content and where their
- * bytes name an error, a usage object or a finish reason; the others are only checked to begin and
- * end as an object does, and go on as they came.
+ * Reads a chat completions stream. Chunks are parsed in full until the first content and where
+ * their bytes name an error, a usage object or a finish reason; the others are only checked to
+ * begin and end as an object does, and are passed on as they came.
  */
 export function createChatStream(options: StreamOptions): StreamReader {
   return new ChatStream(options);
@@ -112,7 +112,7 @@ class ChatStream extends EventStream {
     };
   }
 
-  /** A client that asked for usage gets it, if only as an estimate, where the provider sends no chunk for it. */
+  /** Adds usage, perhaps as an estimate, if the client asked for it and the provider sent none. */
   #tellUsage(out: SseBatch): void {
     const { peek, estimateUsage } = this.#options;
     if (!peek.keepUsage || this.#isUsageTold) return;
@@ -145,7 +145,7 @@ function renamed(frame: SseFrame, model: string): Buffer {
   return patches.length === 0 ? raw : applyPatches(raw, patches);
 }
 
-/** A chunk that must be parsed wherever it stands. */
+/** A chunk that must be parsed wherever it is. */
 function isNotable(text: string): boolean {
   return (
     text.includes('"error"') ||
@@ -154,7 +154,7 @@ function isNotable(text: string): boolean {
   );
 }
 
-/** The extra chunk of `stream_options.include_usage`; usage beside choices is part of an ordinary chunk. */
+/** The extra chunk of `stream_options.include_usage`; an ordinary chunk may have usage, too. */
 function isUsageChunk({ choices, usage }: Readonly<Record<string, unknown>>): boolean {
   return isJsonObject(usage) && (Array.isArray(choices) ? choices.length === 0 : !choices);
 }

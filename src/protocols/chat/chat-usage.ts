@@ -5,8 +5,8 @@ import { membersOf } from '../json-fields.ts';
 import { countOf, isCount } from '../canonical/token-counts.ts';
 
 /**
- * Maps a chat usage object. Missing, negative and non-numeric counts are 0; undefined when the object
- * names neither prompt nor completion tokens.
+ * Maps a chat usage object. Missing, negative and non-numeric counts are 0; undefined when the
+ * object names neither prompt nor completion tokens.
  */
 export function toChatUsage(raw: unknown): Usage | undefined {
   if (!isJsonObject(raw)) return undefined;
@@ -23,12 +23,12 @@ export function toChatUsage(raw: unknown): Usage | undefined {
   const completion = countOf(raw['completion_tokens']);
   const rest = countOf(raw['total_tokens']) - prompt - completion;
   const counted = membersOf(raw['completion_tokens_details'])['reasoning_tokens'];
-  // Google tells of thoughts in the total alone; what others total beside both may be their cache.
+  // Google counts thoughts only in the total; a surplus in the total of others may be their cache.
   const isUntold =
     !isCount(counted) && isCount(raw['prompt_tokens']) && isCount(raw['completion_tokens']);
   const untold = isUntold && rest !== told + written ? Math.max(0, rest) : 0;
   const reasoning = countOf(counted) || untold;
-  // xAI and Google count reasoning beside the completion tokens, everybody else within them.
+  // xAI and Google count reasoning in addition to the completion tokens, all others within them.
   const output = reasoning > 0 && rest === reasoning ? completion + reasoning : completion;
   return {
     ...NO_USAGE,

@@ -4,8 +4,8 @@ import type { RequestPeek } from '../protocol.ts';
 import { isForeignToken, TOKEN_MARK } from '../canonical/reasoning-token.ts';
 
 /**
- * The JSON of `messages` without the reasoning of providers of other protocols, which none that speaks
- * chat can read. Undefined when there is none.
+ * The JSON of `messages` without the reasoning of providers of other protocols, which none that
+ * speaks chat can read. Undefined when there is none.
  */
 export function withoutForeignReasoning({ body, json }: RequestPeek): string | undefined {
   const member = json.maySee(TOKEN_MARK) && json.find('messages');

@@ -14,7 +14,7 @@ import { countInputs, readEncoding } from './embeddings-request.ts';
 import type { EmbeddingEncoding } from './embeddings-request.ts';
 import { isVector, toEncoding } from './vector.ts';
 
-/** Bytes of entries that are read before others get their turn. */
+/** Bytes of entries that are read before the walk may yield. */
 const SLICE_BYTES = 256 * 1024;
 
 /** One vector as it is shown. */
@@ -96,7 +96,7 @@ function* readEntries(
   return entries;
 }
 
-/** Providers may answer out of order and say so by `index`; without indexes the order stands. */
+/** Providers may answer out of order and say so by `index`; without indexes the order is kept. */
 function inOrder(entries: Shown[]): { list: Shown[]; isMoved: boolean } {
   const isPermutation =
     new Set(entries.map(({ index }) => index)).size === entries.length &&

@@ -5,7 +5,7 @@ import type { WireProtocol } from '../protocol.ts';
 import { readEmbeddingsAnswer, readEmbeddingsUsage } from './embeddings-answer.ts';
 import { peekEmbeddings } from './embeddings-request.ts';
 
-/** Embeddings (contract: Embeddings): never streamed, answered in the encoding that was asked for. */
+/** Embeddings (contract: Embeddings): never streamed, in the encoding that was asked for. */
 export const embeddings: WireProtocol = {
   id: 'embeddings',
   peek: peekEmbeddings,

@@ -29,8 +29,8 @@ const IS: Record<Kind, (value: unknown) => boolean> = {
 
 /**
  * Checks the types of the fields that the contract lists (contract: Generate-content protocol), of
- * `contents` down to the parts. Throws `invalid_request` with the path of the field; a field in both
- * of its spellings is refused, because the next parser might read the other one.
+ * `contents` down to the parts. Throws `invalid_request` with the path of the field; a field in
+ * both of its spellings is refused, because the next parser might read the other one.
  */
 export function checkFields(body: Members): void {
   for (const [name, kind] of Object.entries(FIELDS)) {

@@ -17,8 +17,8 @@ const CHARS_PER_TOKEN = 4;
 const TOKENS_PER_MEDIA = 258;
 
 /**
- * `:countTokens` (contract: Generate-content protocol): the provider's count, or an estimate where no
- * candidate gives one. Takes `contents` or a whole `generateContentRequest`.
+ * `:countTokens` (contract: Generate-content protocol): the provider's count, or an estimate where
+ * no candidate gives one. Takes `contents` or a whole `generateContentRequest`.
  */
 export const countTokens: WireProtocol = {
   id: 'generate-content',
@@ -39,7 +39,7 @@ export const countTokens: WireProtocol = {
   answerLocally: ({ json }) => Buffer.from(JSON.stringify({ totalTokens: estimate(json.value) })),
 };
 
-/** Edits that give the request inside, where it names its model, the provider's name in place of ours. */
+/** Edits that replace the model's name in an inner request with the provider's name. */
 function innerModel({ body, json }: RequestPeek, { model }: EncodeOptions): JsonEdit[] {
   const name = JSON.stringify(`models/${model}`);
   return [INNER, toSnake(INNER)].flatMap((key): JsonEdit[] => {

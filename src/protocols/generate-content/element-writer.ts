@@ -18,7 +18,7 @@ export class ElementWriter {
     this.isArray = isArrayStream(peek);
   }
 
-  /** `json` is one JSON value. Line breaks, which stand between its tokens only, would end its line. */
+  /** `json` is one JSON value. Line breaks between its tokens would end its line. */
   element(json: Buffer | string): Buffer {
     const latin1 = typeof json === 'string' ? undefined : json.toString('latin1');
     const line = (latin1 ?? (json as string)).replace(/[\r\n]+/g, ' ');
@@ -34,7 +34,7 @@ export class ElementWriter {
     return this.#begun ? CLOSE : EMPTY;
   }
 
-  /** A failure after the stream began, and the end behind it. */
+  /** A failure after the stream began, and the end after it. */
   failure({ message, status }: InBandError): Buffer {
     const error = { code: status, message, status: googleStatus(status) };
     const last = this.element(JSON.stringify({ error }));

@@ -3,12 +3,12 @@ import { isJsonObject } from '../../core/json/value.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** A field in either of its spellings: JSON of protocol buffers reads `camelCase` and `snake_case`. */
+/** A field in either spelling: JSON of protocol buffers reads `camelCase` and `snake_case`. */
 export function fieldOf(object: Members, name: string): unknown {
   return object[name] ?? object[toSnake(name)];
 }
 
-/** The fields of those names alone, in the spellings in which they are given. */
+/** Only the fields of those names, in the spellings in which they are given. */
 export function pickFields(json: JsonDocument, names: readonly string[]): Members {
   const given = names.flatMap((name) => [name, toSnake(name)]).filter((name) => json.find(name));
   return Object.fromEntries(given.map((name) => [name, json.get(name)]));
@@ -44,10 +44,7 @@ function spellSnake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/**
- * Snake-case names of the fields that are read from every part of a conversation, which may have
- * very many.
- */
+/** Snake-case names of the fields that are read from each of the many parts of a conversation. */
 const SNAKE: ReadonlyMap<string, string> = new Map(
   [
     'text',

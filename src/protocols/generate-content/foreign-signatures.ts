@@ -6,8 +6,8 @@ import { isForeignToken, TOKEN_MARK } from '../canonical/reasoning-token.ts';
 import { fieldOf, toList } from './fields.ts';
 
 /**
- * The JSON of `contents` without what providers of other protocols thought and signed: one that speaks
- * generate-content would refuse their signatures. Undefined when there is none.
+ * The JSON of `contents` without thoughts and signatures of providers of other protocols: one that
+ * speaks generate-content would refuse their signatures. Undefined when there is none.
  */
 export function withoutForeignSignatures(
   { body, json }: RequestPeek,
@@ -23,7 +23,7 @@ export function withoutForeignSignatures(
   return stringifyWithRaw(word === null ? own : withSignedCalls(own, word));
 }
 
-/** The first call of each turn of the model bears the word for a signature where it has none. */
+/** Adds a placeholder signature to the first call of each turn of the model, if it has none. */
 function withSignedCalls(contents: readonly unknown[], word: string): unknown[] {
   let isCalled = false;
   return contents.map((content) => {

@@ -9,7 +9,7 @@ import { toGenerateContentUsage } from './generate-content-usage.ts';
 
 const CANDIDATES = { key: 'candidates', isUsable: isUsableCandidate };
 
-/** An answer holds a candidate that says something, or says why the prompt was refused, and no error. */
+/** A valid answer holds a usable candidate, or a cause for refusing the prompt, and no error. */
 export function readGenerateContentAnswer(
   source: AnswerSource,
   _peek: RequestPeek,

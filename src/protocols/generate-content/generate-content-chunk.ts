@@ -3,10 +3,7 @@ import type { StreamFailure } from '../protocol.ts';
 import { listOf, membersOf } from './fields.ts';
 import type { Members } from './fields.ts';
 
-/**
- * Matches the word that proto JSON writes for a value that is not set, where somebody writes it at
- * all.
- */
+/** Matches the word that proto JSON has for a value that is not set. */
 const UNSET = /_UNSPECIFIED$/;
 
 /** The candidates of an answer or chunk. */
@@ -18,7 +15,7 @@ export function partsOf(candidate: Members): Members[] {
   return listOf(membersOf(candidate, 'content'), 'parts');
 }
 
-/** The candidate's own word, or undefined while it goes on. */
+/** The candidate's own word, or undefined while it continues. */
 export function finishReasonOf(candidate: Members): string | undefined {
   return wordOf(candidate['finishReason']);
 }
@@ -28,12 +25,12 @@ export function blockReasonOf(answer: Members): string | undefined {
   return wordOf(membersOf(answer, 'promptFeedback')['blockReason']);
 }
 
-/** True for a candidate of a whole answer that has content, or says why it has none. */
+/** True for a candidate of a whole answer that has content, or a finish reason. */
 export function isUsableCandidate(candidate: Members): boolean {
   return isJsonObject(candidate['content']) || finishReasonOf(candidate) !== undefined;
 }
 
-/** True when a chunk commits: any part that says something, a finish reason, or a refused prompt. */
+/** True when a chunk commits: a part with content, a finish reason, or a refused prompt. */
 export function hasContent(chunk: Members): boolean {
   if (blockReasonOf(chunk) !== undefined) return true;
   return candidatesOf(chunk).some(

@@ -56,8 +56,8 @@ export function isArrayStream({ streamType }: RequestPeek): boolean {
 }
 
 /**
- * The client's bytes, for the model stands in the address, without what other protocols' providers signed,
- * and with further edits made.
+ * The client's bytes, for the model is in the address, without signatures of other protocols'
+ * providers, and with further edits made.
  */
 export function encodeGenerateContent(
   peek: RequestPeek,

@@ -19,9 +19,9 @@ import { scanJson } from '../../core/json/json-document.ts';
 import { spliceJson } from '../../core/json/splice.ts';
 
 /**
- * Reads a stream of answers, which providers are always asked for as server-sent events, and gives it
- * the form that the client asked for. The protocol has no end marker: a stream is complete when every
- * candidate in it has told why it stopped, or the prompt was refused.
+ * Reads a stream of answers, which providers are always asked for as server-sent events, and gives
+ * it the form that the client asked for. The protocol has no end marker: a stream is complete when
+ * every candidate in it has a finish reason, or the prompt was refused.
  */
 export function createGenerateContentStream(options: StreamOptions): StreamReader {
   return new GenerateContentStream(options);
@@ -59,13 +59,13 @@ class GenerateContentStream extends EventStream {
     return parseJsonObject(frame.data ?? '') !== undefined;
   }
 
-  /** The end marker of others means nothing, and comments have no place in an array. */
+  /** The end marker of others means nothing, and an array cannot hold comments. */
   protected read(frame: SseFrame, out: SseBatch): void {
     if (frame.payload === undefined && frame.event === undefined && !this.#writer.isArray)
       return out.add(frame);
     const text = frame.payload?.trim() ?? '';
     if (text === '' || text === '[DONE]') return;
-    // The latin1 view is valid JSON exactly when the text is; only what is shown must be decoded.
+    // The latin1 view is valid JSON exactly when the text is; only shown texts must be decoded.
     const value = parseJsonObject(text);
     if (!value) this.fail('malformed', 'an event of the provider is not JSON');
     else if (value['error'] !== undefined && value['error'] !== null)
@@ -99,7 +99,7 @@ class GenerateContentStream extends EventStream {
   }
 }
 
-/** The same answer or chunk under another model name; one without a `modelVersion` is left as it is. */
+/** The answer or chunk under another model name; one without a `modelVersion` is not changed. */
 function rewriteModelVersion(body: Buffer, model: string): Buffer {
   const { members } = scanJson(body);
   if (!members.some(({ key }) => key === 'modelVersion')) return body;

@@ -4,8 +4,8 @@ import type { Usage } from '../../core/usage.ts';
 import { countOf, isCount } from '../canonical/token-counts.ts';
 
 /**
- * Maps `usageMetadata`: the prompt's tokens include the cached ones, thoughts stand beside the
- * candidates' tokens, and what tools put into the prompt stands beside the prompt's. Missing, negative
+ * Maps `usageMetadata`: the prompt's tokens include the cached ones, thoughts are not in the
+ * candidates' tokens, nor the tokens of tools in the prompt's. Missing, negative
  * and non-numeric counts are 0; undefined when neither prompt nor candidates are counted.
  */
 export function toGenerateContentUsage(raw: unknown): Usage | undefined {

@@ -3,8 +3,8 @@ import { GatewayError } from '../../core/errors.ts';
 const PREFIX = /^\/v1(?:beta)?\/models\//;
 
 /**
- * Decodes the segments behind `/v1beta/models/` or `/v1/models/`, slashes and colons included, without a
- * slash at the end.
+ * Decodes the segments after `/v1beta/models/` or `/v1/models/`, slashes and colons included,
+ * without a slash at the end.
  */
 export function decodeModelPath(path: string): string {
   try {
@@ -14,7 +14,7 @@ export function decodeModelPath(path: string): string {
   }
 }
 
-/** A model and what is asked of it, divided by the last colon: names may hold colons themselves. */
+/** A model and a method of it, divided by the last colon: names may hold colons themselves. */
 export function splitMethod(name: string): { model: string; method: string } {
   const colon = name.lastIndexOf(':');
   return colon < 0

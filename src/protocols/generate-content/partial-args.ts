@@ -9,8 +9,9 @@ const MAX_DEPTH = 100;
 const MAX_SIZE = 16 * 1024 * 1024;
 
 /**
- * Joins the pieces of calls whose arguments are streamed: each piece names the places of its values by
- * JSON paths, a text may come in several, and the last piece is the one behind which nothing follows.
+ * Joins the pieces of calls whose arguments are streamed: each piece names the positions of its
+ * values by JSON paths, a text may come in several, and the last piece is the one that nothing
+ * follows.
  */
 export class CallPieces {
   #growing: PartialCall | undefined;
@@ -51,7 +52,7 @@ class PartialCall {
     this.#args = args instanceof RawJson ? parseJsonObject(args.text) : args;
   }
 
-  /** Tells whether a piece that names its call goes on with this one. */
+  /** True where a piece that names its call continues this one. */
   isOf(piece: Members): boolean {
     const isSame = (name: string): boolean =>
       piece[name] === undefined || piece[name] === this.#call[name];
@@ -97,7 +98,7 @@ function stepsOf(path: string): Step[] | undefined {
   return steps.length > 0 && steps.length <= MAX_DEPTH && isSound ? steps : undefined;
 }
 
-/** Weight of a value, or of the list in front of an index. */
+/** Weight of a value, or of the list before an index. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   return typeof value === 'number' ? Math.max(1, Math.min(value, MAX_INDEX)) : 1;
@@ -110,7 +111,7 @@ function valueOf(arg: Members): unknown {
     .find((value) => value !== undefined && value !== null);
 }
 
-/** The value with another one put into it; a text goes on one that stands there already. */
+/** The value with another one put into it; a text continues one that is there already. */
 function put(into: unknown, [step, ...rest]: readonly Step[], value: unknown): unknown {
   if (step === undefined)
     return typeof into === 'string' && typeof value === 'string' ? into + value : value;

@@ -1,6 +1,6 @@
 import { defineProtocol } from '../define-protocol.ts';
 
-/** Generate-content, and how long a prompt is, free of charge (contract: Generate-content protocol). */
+/** Generate-content, and free counts of tokens (contract: Generate-content protocol). */
 export const generateContent = defineProtocol({
   provider: {
     path: '/models/{model}:{method}',

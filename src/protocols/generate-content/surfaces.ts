@@ -11,7 +11,7 @@ const METHODS: ReadonlySet<string> = new Set([
   'countTokens',
 ]);
 
-/** `POST /v1beta/models/{model}:{method}` and the same under `/v1` (contract: Generate-content protocol). */
+/** `POST /v1beta/models/{model}:{method}`, or under `/v1` (contract: Generate-content protocol). */
 export function surfacesOf(protocol: WireProtocol): readonly InferenceSurface[] {
   const shared = {
     paths: ['/v1beta/models/**', '/v1/models/**'],

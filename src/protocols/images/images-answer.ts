@@ -23,7 +23,7 @@ export function readImagesAnswer(
   };
 }
 
-/** Tokens that an answer without images tells; no image is counted. */
+/** Tokens that an answer without images reports; no image is counted. */
 export function readImagesUsage(document: JsonDocument): Usage | undefined {
   const usage = told(document, 'usage');
   return isJsonObject(usage) ? toImagesUsage(usage, 0) : undefined;

@@ -7,7 +7,7 @@ import { isWorkId } from '../work-id.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** An Interaction as a provider tells it; in events of a stream parts of it may be missing. */
+/** An Interaction as a provider sends it; in events of a stream parts of it may be missing. */
 export interface Interaction {
   /** The provider's. */
   readonly id: string;
@@ -21,7 +21,7 @@ const RUNNING: ReadonlySet<string> = new Set(['in_progress', 'queued']);
 /** Nothing will change any more (contract: States and transitions). */
 const TERMINAL: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled', 'incomplete']);
 
-/** Ended without an answer: nothing is due unless the provider says what was used. */
+/** Ended without an answer: nothing is due unless the provider reports usage. */
 const FRUITLESS: ReadonlySet<string> = new Set(['failed', 'cancelled']);
 
 /**
@@ -35,8 +35,8 @@ export const isTerminal = (status: string): boolean => TERMINAL.has(status);
 export const isFruitless = (status: string): boolean => FRUITLESS.has(status);
 
 /**
- * Tells whether its cost is known now: it is terminal, or it stands still for the caller to go on
- * (`requires_action`, and statuses that are not known yet) and says what it used.
+ * True when its cost is known: it is terminal, or it is paused until the caller continues it
+ * (`requires_action`, and statuses that are not known yet) and reports its usage.
  */
 export function isOver({ status, value }: Interaction): boolean {
   return isTerminal(status) || (!isRunning(status) && isJsonObject(value['usage']));

@@ -6,10 +6,7 @@ import { isRunning, toInteraction } from './interaction.ts';
 import { measureOutput } from './interactions-output.ts';
 import { toInteractionUsage } from './interactions-usage.ts';
 
-/**
- * An Interaction: an object with a status and an id, whatever state it is in; what has ended needs no id,
- * for nobody has to ask for it.
- */
+/** An Interaction in any state: an object with a status and an id; an ended one needs no id. */
 export function readInteractionsAnswer(
   source: AnswerSource,
   _peek: RequestPeek,

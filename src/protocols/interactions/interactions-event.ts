@@ -3,7 +3,7 @@ import type { StreamFailure } from '../protocol.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Tell where the stream stands and hold nothing that was generated; older clients know other names. */
+/** Events that report the state of the stream, without content; older clients know other names. */
 const LIFECYCLE: ReadonlySet<string> = new Set([
   'interaction.created',
   'interaction.start',

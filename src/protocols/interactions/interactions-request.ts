@@ -54,7 +54,7 @@ export function peekInteractions(source: RequestSource): RequestPeek {
   };
 }
 
-/** True for work that is to go on behind the answer. */
+/** True for work that continues after the answer. */
 export function isBackground({ json }: RequestPeek): boolean {
   return json.get('background') === true;
 }

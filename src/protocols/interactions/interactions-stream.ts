@@ -17,8 +17,8 @@ const DONE = '[DONE]';
 const NOT_JSON = 'an event of the provider is not a JSON object';
 
 /**
- * Reads a stream of Interactions. Events go on as they came, known or not, in their order; the only
- * one that does not is the provider's `error`, in whose place the gateway tells its own.
+ * Reads a stream of Interactions. Forwards events unchanged, known or not, in their order, except
+ * the provider's `error`, which the gateway replaces by its own.
  */
 export function createInteractionsStream(options: StreamOptions): StreamReader {
   return new InteractionsStream(options);

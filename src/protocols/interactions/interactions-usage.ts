@@ -4,9 +4,9 @@ import type { Usage } from '../../core/usage.ts';
 import { countOf, isCount } from '../canonical/token-counts.ts';
 
 /**
- * Maps a usage object of Interactions. Cached tokens are among the input tokens, those of tools beside
- * them, thoughts beside the output tokens unless the total says otherwise. Undefined when it names
- * neither input nor output.
+ * Maps a usage object of Interactions. Input tokens include cached ones, but not those of tools;
+ * output tokens include thoughts only where the total shows it. Undefined when it names neither
+ * input nor output.
  */
 export function toInteractionUsage(raw: unknown): Usage | undefined {
   if (!isJsonObject(raw)) return undefined;

@@ -47,7 +47,7 @@ function strip(value: unknown, depth: number): unknown {
   return isSame ? value : Object.fromEntries(kept);
 }
 
-/** Media are base64 in a `data` member that stands beside its kind, or a `data:` address. */
+/** Media are base64 in a `data` member next to a `type` or `mime_type`, or a `data:` address. */
 function isMedia(name: string, member: unknown, { type, mime_type: mime }: Members): boolean {
   if (typeof member !== 'string') return false;
   if (name === 'data') return typeof mime === 'string' || typeof type === 'string';

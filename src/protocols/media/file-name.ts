@@ -9,13 +9,13 @@ const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
 };
 const PDF = 'application/pdf';
 
-/** Name for a file that nobody named. */
+/** Name for a file without one. */
 export function fileName(mediaType: string): string {
   const [extension = 'pdf'] = EXTENSIONS[mediaType] ?? [];
   return `document.${extension}`;
 }
 
-/** Media type of a file that came with a name alone; a PDF where its name does not say it. */
+/** Media type of a file that has only a name; PDF where the name does not show it. */
 export function mediaTypeOfName(name: string | undefined): string {
   const extension = /\.(\w+)$/.exec(name ?? '')?.[1]?.toLowerCase() ?? '';
   return Object.entries(EXTENSIONS).find(([, known]) => known.includes(extension))?.[0] ?? PDF;

@@ -8,11 +8,11 @@ export interface Substitute {
   readonly link?: string | undefined;
 }
 
-/** Place of a reference, and the value around it. */
+/** Position of a reference, and the value around it. */
 export interface MediaSpot {
   readonly name: string;
   readonly place: JsonPlace;
-  /** The object that has the reference for a member, and where that stands. */
+  /** The object that has the reference as a member, and its position. */
   readonly members: Readonly<Record<string, unknown>>;
   readonly around: JsonPlace;
 }
@@ -28,7 +28,7 @@ export function rename({ key }: JsonPlace, to: string): JsonPatch[] {
   return key ? [{ ...key, text: JSON.stringify(to) }] : [];
 }
 
-/** The media type is told beside the value where the client did not. */
+/** Adds the media type next to the value where the client sent none. */
 export function withType(
   { place, members }: MediaSpot,
   { value, member, mediaType }: { value: unknown; member: string; mediaType: string },

@@ -9,7 +9,7 @@ const ROLES: readonly unknown[] = ['user', 'assistant', 'system'];
 const isObjectList = (value: unknown): boolean => Array.isArray(value) && value.every(isJsonObject);
 const isShare = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 1;
 
-/** Members that may be absent, and what they are when they are not (contract: Messages protocol). */
+/** Members that may be absent, each with its check when present (contract: Messages protocol). */
 const OPTIONAL: Readonly<Record<string, Check>> = {
   system: [
     (value) => typeof value === 'string' || isObjectList(value),
@@ -29,7 +29,7 @@ const OPTIONAL: Readonly<Record<string, Check>> = {
   thinking: [isJsonObject, 'an object'],
 };
 
-/** Throws `invalid_request` with `param` for what is no Messages request; `model` is looked at elsewhere. */
+/** Throws `invalid_request` with `param` for any other request; `model` is checked elsewhere. */
 export function checkMessagesBody(json: JsonDocument): void {
   for (const [path, [holds, expected]] of Object.entries(OPTIONAL)) {
     const value = json.get(path);

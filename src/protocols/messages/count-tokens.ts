@@ -59,7 +59,7 @@ function bytesOfText(value: unknown): number {
   );
 }
 
-/** Members that say what something is, not what it holds. */
+/** Members that describe a value and are no content. */
 const STRUCTURE: ReadonlySet<string> = new Set([
   'type',
   'role',

@@ -4,11 +4,11 @@ import type { RequestPeek } from '../protocol.ts';
 import { isForeignToken, TOKEN_MARK } from '../canonical/reasoning-token.ts';
 import type { Members } from './codec/members.ts';
 
-/** Messages without what other protocols' providers thought. */
+/** Messages without the thinking of providers of other protocols. */
 interface OwnThinking {
   /** JSON. */
   readonly messages: string;
-  /** A loop of calls goes on that began with such a thought. */
+  /** A loop of calls that began with such a thought continues. */
   readonly isWithinUnthought: boolean;
 }
 
@@ -28,7 +28,7 @@ export function withoutForeignThinking({ body, json }: RequestPeek): OwnThinking
   };
 }
 
-/** The first step of a loop thinks for all of it; what the user says beside results ends none. */
+/** The first step of a loop thinks for all of it; user texts with or after results end none. */
 function isWithinUnthought(messages: readonly Members[]): boolean {
   const asked = messages.findLastIndex(
     (message, at) =>
@@ -69,7 +69,7 @@ function isForeign(block: unknown): boolean {
   return type === 'redacted_thinking' && isForeignToken(data, 'messages');
 }
 
-/** Thinking beside foreign thinking comes from the same answer. */
+/** Thinking next to foreign thinking comes from the same answer. */
 function isUnsigned(block: unknown): boolean {
   return isJsonObject(block) && block['type'] === 'thinking' && !block['signature'];
 }

@@ -14,7 +14,7 @@ export interface Message extends Readonly<Record<string, unknown>> {
   readonly content: readonly unknown[];
 }
 
-/** A complete message: an object with `content` that says of itself that it is one, or nothing. */
+/** A complete message: an object with `content` whose `type` is `message` or absent. */
 export function toMessage(value: unknown): Message | undefined {
   if (!isJsonObject(value) || !Array.isArray(value['content'])) return undefined;
   // Some providers leave the type out; another one is another kind of answer.

@@ -38,7 +38,7 @@ export function isStopped({ stop_reason: reason }: Event): boolean {
   return typeof reason === 'string';
 }
 
-/** Tells whether a `message_start` repeats the one before; another message begins the answer anew. */
+/** True when a `message_start` repeats the one before; another message restarts the answer. */
 export function isSameMessage({ id }: Event, later: Event): boolean {
   return typeof id === 'string' && id === later['id'];
 }

@@ -26,8 +26,8 @@ export function peekMessages(source: RequestSource): RequestPeek {
 }
 
 /**
- * The provider's body: the client's bytes with the model replaced and quirks applied, without what other
- * protocols' providers thought.
+ * The provider's body: the client's bytes with the model replaced and quirks applied, without the
+ * thinking of providers of other protocols.
  */
 export function encodeMessages(peek: RequestPeek, options: EncodeOptions): Buffer | SpooledBody {
   const own = withoutForeignThinking(peek);
@@ -60,7 +60,7 @@ export function peekConversation(source: RequestSource): RequestPeek {
     body,
     members,
     json,
-    // Every stream of the protocol tells its usage.
+    // Every stream of the protocol reports its usage.
     keepUsage: true,
     choices: 1,
     inputBound: boundInput(json),

@@ -24,8 +24,8 @@ const STOP = 'message_stop';
 const STOP_FRAME = formatSse({ event: STOP, data: JSON.stringify({ type: STOP }) });
 
 /**
- * Reads a Messages stream. Events go on as they came, under a name that is their type: official clients
- * pass over events without one. They are parsed but for the deltas behind the first content.
+ * Reads a Messages stream. Forwards events unchanged, under a name that is their type: official
+ * clients skip events without one. Parses all but the deltas after the first content.
  */
 export function createMessagesStream(options: StreamOptions): StreamReader {
   return new MessagesStream(options);
@@ -58,7 +58,7 @@ class MessagesStream extends EventStream {
   protected read(frame: SseFrame, out: SseBatch): void {
     const { payload } = frame;
     if (payload === undefined || payload.trim() === '') {
-      // A comment; a name or empty data alone is no event to anybody.
+      // A comment; only a name or empty data is no event to clients.
       if (payload === undefined && frame.event === undefined) out.add(frame);
     } else if (this.contentSeen && isPlainDelta(frame.event, payload)) {
       this.outputChars += measureDelta(payload);
@@ -68,7 +68,7 @@ class MessagesStream extends EventStream {
 
   #readEvent(frame: SseFrame, event: Event | undefined, out: SseBatch): void {
     if (event === undefined) {
-      // Gateways that speak several protocols end all streams alike; the end is told otherwise here.
+      // Gateways that speak several protocols end all alike; another event marks the end here.
       if (frame.payload?.trim() !== '[DONE]') this.fail('malformed', NOT_JSON);
       return;
     }

@@ -14,8 +14,8 @@ interface Place {
 }
 
 /**
- * Places of the output items of a stream. Private items and parts are left out with every event
- * that refers to them, and those behind them move up, so that indexes are those of the final
+ * Positions of the output items of a stream. Private items and parts are left out with every event
+ * that refers to them, and later ones move up, so that indexes are those of the final
  * `output` (requirement responses.stream.no-dangling-items).
  */
 export class OutputPlaces {

@@ -15,8 +15,8 @@ import { pinsOfAnswer } from './responses-pins.ts';
 import { fromResponsesUsage } from './responses-usage.ts';
 
 /**
- * A Response with its public members alone, under the logical model name. What is none, or says that
- * its provider failed it, is undefined: nothing of it reaches the client (requirement
+ * A Response with only its public members, under the logical model name. Undefined for anything
+ * else and for a failure of the provider: nothing of it reaches the client (requirement
  * responses.response.fail-closed).
  */
 export function readResponsesAnswer(
@@ -33,7 +33,7 @@ function* readSteps(document: JsonDocument, model: string): Steps<Answer | undef
   const { body, value } = document;
   yield;
   if (!isResponse(value) || isProviderFailure(value) || isBlank(value)) return undefined;
-  // Every byte is one character in latin1, so what stays is byte for byte what came.
+  // Every byte is one character in latin1, so the kept text is byte for byte the input.
   const kept = keepPublic(body.toString('latin1'), RESPONSE, publicSlots(model, value['error']));
   yield;
   if (kept === undefined) return undefined;

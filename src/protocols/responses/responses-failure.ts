@@ -8,7 +8,7 @@ const PROVIDER_FAULTS: ReadonlyMap<string, number> = new Map([
   ['vector_store_timeout', 504],
 ]);
 
-/** Codes of faults that lie in what was asked, whoever is asked. */
+/** Codes of faults of the request itself, at any provider. */
 const CLIENT_FAULT =
   /^(?:invalid_|image_|empty_image|failed_to_download_image|unsupported_|context_length_|string_above_|bio_policy|misalignment_policy|content_policy)/;
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../core/json/value.ts';
 
-/** Members of items and of their parts that hold what was generated. */
+/** Members of items and of their parts that hold generated content. */
 const GENERATED = ['text', 'refusal', 'arguments', 'input', 'code'] as const;
 
 /** Measures the text, reasoning and tool arguments of the items of an answer, in characters. */

@@ -61,7 +61,7 @@ function readStream(stream: unknown): boolean {
   });
 }
 
-/** Nothing here could tell the client how it ended, or charge for it (contract: Responses has no GET). */
+/** Its end could be neither reported nor charged (contract: Responses has no GET). */
 function refuseBackground(background: unknown): void {
   if (background !== true) return;
   throw new GatewayError('unsupported_feature', {

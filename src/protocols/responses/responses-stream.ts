@@ -74,7 +74,7 @@ class ResponsesStream extends EventStream {
     if (!slots) return;
     const { sequence_number: sequence } = event;
     const fails = type === 'error' || type === 'response.failed';
-    // The word of a failure to the client stands in the place of the event that told of it.
+    // The error for the client takes the sequence number of the failure event that it replaces.
     if (typeof sequence === 'number') this.#sequence = fails ? sequence : sequence + 1;
     if (fails) this.#readFailure(type, event, to.frame);
     else {
@@ -137,7 +137,7 @@ class ResponsesStream extends EventStream {
     if (kept !== undefined) this.#farewell = toFrameBytes(type, kept);
   }
 
-  /** Fails with an error that the client gets in the public form; one without words is ours to tell. */
+  /** Fails with an error in the public form; the gateway words one without a message. */
   #failBy(error: unknown): void {
     const failure = toResponsesFailure(error);
     this.failure = failure;
@@ -149,7 +149,7 @@ class ResponsesStream extends EventStream {
   }
 }
 
-/** An event that lost nothing goes on as it came. */
+/** An event that lost nothing is forwarded unchanged. */
 function forward(
   type: string,
   kept: string,

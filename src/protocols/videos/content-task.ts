@@ -11,7 +11,7 @@ import type { VideoState } from './video.ts';
 import { toPeek } from './videos-request.ts';
 
 /**
- * The content-generation form of video tasks and how it maps to the other one: the only place that
+ * The content-generation form of video tasks and how it maps to the other one: the only module that
  * knows both. A provider that speaks this form needs the same two tables the other way round.
  */
 type Members = Readonly<Record<string, unknown>>;
@@ -57,7 +57,7 @@ export function encodeContentTask(
 interface VideoRequest {
   /** Members in a fixed order. */
   readonly request: Members;
-  /** The client's names of what has no place in it. */
+  /** The client's names of members without a counterpart in it. */
   readonly unmapped: string[];
 }
 

@@ -86,8 +86,8 @@ export function toVideo(value: Readonly<Record<string, unknown>>): Video | undef
 }
 
 /**
- * Usage that is billed for a finished clip, given the length that was asked for; seconds that
- * nobody named are 0.
+ * Usage that is billed for a finished clip, given the length that was asked for; unknown
+ * seconds are 0.
  */
 export function videoUsage({ seconds, tokens }: Video, askedSeconds: number | null): Usage {
   return { ...NO_USAGE, seconds: seconds ?? askedSeconds ?? 0, output: tokens };

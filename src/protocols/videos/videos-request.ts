@@ -32,7 +32,7 @@ export function encodeVideosForm(form: Form, { model, quirks }: EncodeOptions): 
   return writeForm(form, { values: { model }, quirks });
 }
 
-/** Returns the facts that a request's members tell of it. Throws `invalid_request` with `param`. */
+/** Returns the facts in a request's members. Throws `invalid_request` with `param`. */
 export function toPeek(value: Members): Omit<RequestPeek, 'body' | 'members' | 'json'> {
   const model = readModelName(value['model']);
   const { prompt, seconds } = value;

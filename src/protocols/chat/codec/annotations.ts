@@ -34,7 +34,7 @@ export function withinText({ start, end, ...rest }: Citation, begin: number): Ci
   return { ...rest, ...defined({ start: move(start), end: move(end) }) };
 }
 
-/** A source without a place of its own stands for the whole text. */
+/** A source without offsets is one of the whole text. */
 export function writeCitation(
   { url, title = '', start = 0, end }: Citation,
   { shift, length }: { shift: number; length: number },

@@ -18,8 +18,8 @@ interface GrowingCall {
 }
 
 /**
- * The tool calls of a stream. Their pieces are told apart by `index`; servers that count wrongly are
- * understood by the id, which comes with the first piece only.
+ * The tool calls of a stream. Their pieces are told apart by `index`; servers that count wrongly
+ * are understood by the id, which comes with the first piece only.
  */
 export class CallReader {
   readonly #options: CallReaderOptions;
@@ -44,7 +44,7 @@ export class CallReader {
     return all.length > 0;
   }
 
-  /** Nothing says that a call ends: one that is complete does when another part begins. */
+  /** Calls have no end marker: a complete one ends when another part begins. */
   closeComplete(): void {
     for (const call of this.#calls.values()) if (call.depth.complete) this.#close(call);
   }

@@ -15,7 +15,7 @@ export function createChatDecoder(): StreamDecoder {
   return new ChatDecoder();
 }
 
-/** Reads the chunks of one choice; the gateway asks for no more. */
+/** Reads the chunks of one choice; the gateway asks for only one. */
 class ChatDecoder implements StreamDecoder {
   readonly #deltas = new DeltaReader();
   #started = false;
@@ -45,7 +45,7 @@ class ChatDecoder implements StreamDecoder {
       {
         type: 'start',
         id: typeof id === 'string' && id !== '' ? id : undefined,
-        // Azure tells of the prompt first, in a chunk of no time.
+        // Azure reports on the prompt first, in a chunk without a time.
         ...defined({ created: typeof created === 'number' && created > 0 ? created : undefined }),
       },
     ];

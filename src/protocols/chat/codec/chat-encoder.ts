@@ -17,7 +17,7 @@ export function createChatEncoder(context: AnswerContext): StreamEncoder {
   return new ChatEncoder(context);
 }
 
-/** Place of a text in the whole of the content, in characters. */
+/** Position of a text in the whole content, in characters. */
 interface TextPlace {
   readonly shift: number;
   length: number;
@@ -28,7 +28,7 @@ const MAX_SOURCE_CHARS = 1024 * 1024;
 const DONE = formatSse({ data: '[DONE]' });
 const CHOICE_OF_DELTA = '"choices":[{"index":0,"logprobs":null,"finish_reason":null,"delta":';
 
-/** Writes chunks under one id: the role, the deltas, the finish reason, usage where asked for, `[DONE]`. */
+/** Writes chunks under one id: role, deltas, finish reason, usage where asked for, `[DONE]`. */
 class ChatEncoder implements StreamEncoder {
   readonly losses = new Set<Feature>();
   readonly #context: AnswerContext;
@@ -44,7 +44,7 @@ class ChatEncoder implements StreamEncoder {
   #text: TextPlace = { shift: 0, length: 0 };
   /** Texts by the numbers of their parts. */
   readonly #texts = new Map<number, TextPlace>();
-  /** Sources and their texts. Official clients add up no second list of them, so they are told all at once. */
+  /** Sources and their texts, sent at once: official clients do not append a second list. */
   readonly #sources: { readonly citation: Citation; readonly place: TextPlace }[] = [];
   #sourceChars = 0;
   /** Waits for the part that it belongs to. */
@@ -129,7 +129,7 @@ class ChatEncoder implements StreamEncoder {
     return this.#delta({ tool_calls: [call] });
   }
 
-  /** The older form has room for one call. */
+  /** `function_call` holds one call. */
   #legacy(called: object): Buffer | undefined {
     if (this.#calls === 1) return this.#delta({ function_call: called });
     this.losses.add('parallel_tool_calls');
@@ -171,7 +171,7 @@ class ChatEncoder implements StreamEncoder {
       this.#waiting.push(signature);
       return undefined;
     }
-    // The text went ahead in entries of the same index.
+    // The text was sent before, in entries of the same index.
     const text = this.#shown ? '' : undefined;
     const detail = signedDetail({ signature, text }, { index: this.#details });
     return this.#delta({ reasoning_details: [detail] });

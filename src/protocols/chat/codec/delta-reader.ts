@@ -15,7 +15,7 @@ import {
 } from './reasoning-details.ts';
 import type { ReasoningDetail } from './reasoning-details.ts';
 
-/** The part that grows now; tool calls grow beside it. */
+/** The part that grows now; tool calls grow at the same time. */
 interface Growing {
   part: number;
   type: 'text' | 'refusal' | 'reasoning';
@@ -81,7 +81,7 @@ export class DeltaReader {
     const content = readAnswerContent(delta['content']);
     const details = detailsOf(delta);
     for (const detail of details) this.#readDetail(detail);
-    // The text of the entries stands beside them once more as plain text.
+    // The delta repeats the text of the entries as plain text.
     const thought = details.length === 0 ? plainReasoningOf(delta) + content.reasoning : '';
     if (thought !== '') this.#grow('reasoning', { key: PLAIN, text: thought });
     if (content.text !== '') this.#grow('text', { key: '', text: content.text });
@@ -141,7 +141,7 @@ export class DeltaReader {
     if (this.#texts.length > 0) this.#cite(undefined, { annotations: this.#waiting.splice(0) });
   }
 
-  /** Tells each source of the text that its offsets lie in. */
+  /** Adds each source to the text that its offsets lie in. */
   #cite(growing: number | undefined, message: Members): void {
     for (const one of readCitations(message)) {
       const { start } = one;

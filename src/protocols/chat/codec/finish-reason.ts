@@ -16,7 +16,7 @@ export function readFinishReason(raw: string, hasCalls: boolean): Stop {
   return { kind: stopWithCalls(kind, hasCalls), raw };
 }
 
-/** A call that went wrong is no matter of filters (requirement chat.finish-reason.mapping). */
+/** A malformed call is not a filtered answer (requirement chat.finish-reason.mapping). */
 const REASONS: Readonly<Record<StopKind, string>> = {
   end: 'stop',
   stop_sequence: 'stop',

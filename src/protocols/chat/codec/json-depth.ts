@@ -1,4 +1,4 @@
-/** Follows JSON text as it comes, to tell when an object that began with it is complete. */
+/** Follows JSON text as it comes, to find where an object that began with it is complete. */
 export class JsonDepth {
   #depth = 0;
   #begun = false;

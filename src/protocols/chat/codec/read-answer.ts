@@ -17,7 +17,7 @@ import type { Members } from '../../json-fields.ts';
 import { readFinishReason } from './finish-reason.ts';
 import { PLAIN_SIGNATURE, readReasoning } from './reasoning-details.ts';
 
-/** A completion in the canonical form; undefined for what is none. */
+/** A completion in the canonical form; undefined for any other body. */
 export function* readChatAnswer({ value }: AnswerJson): Steps<CanonicalAnswer | undefined> {
   if (!isJsonObject(value) || isJsonObject(value['error']) || !Array.isArray(value['choices']))
     return undefined;

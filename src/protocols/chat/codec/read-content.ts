@@ -15,7 +15,7 @@ import { storedFile } from '../../media/stored-file.ts';
 import { defined, invalid, readText, requireObject, requireText } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';
 
-/** Place of a part, and the set that notes members without a canonical form. */
+/** Path of a part, and the list that notes members without a canonical form. */
 export interface ContentPlace {
   /** `messages[2].content`. */
   param: string;
@@ -40,7 +40,7 @@ export function readContent(content: unknown, { param, unmapped }: ContentPlace)
   });
 }
 
-/** The texts alone, as system messages and tools give them. */
+/** Only the texts, as system messages and tools give them. */
 export function readTexts(content: unknown, place: ContentPlace): TextPart[] {
   return readContent(content, place).filter((part) => {
     if (part.type !== 'text') place.unmapped.push(`${place.param}.${part.type}`);

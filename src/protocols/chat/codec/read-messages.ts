@@ -111,7 +111,7 @@ class MessageReader {
     return placeReasoning(readReasoning(message, true), said, this.#calls(message, param));
   }
 
-  /** Places of sources are in the whole content, so they are kept where that is one text. */
+  /** Offsets of sources are in the whole content, so they are kept where that is one text. */
   #cite(content: Part[], message: Members, param: string): Part[] {
     const listed = readList(message['annotations'], `${param}.annotations`) ?? [];
     const citations = readCitations(message);
@@ -166,7 +166,7 @@ function readFunction(called: Members, { id, at }: { id: string; at: string }): 
   };
 }
 
-/** Puts parts in the one order that a message has, signatures in front of what they belong to. */
+/** Puts parts in the one order that a message has, each signature before its part. */
 function placeReasoning(
   reasoning: readonly ReadReasoning[],
   said: readonly Part[],

@@ -50,7 +50,7 @@ export function* readChatRequest({ json, stream, calls }: RequestPeek): Steps<Ca
     ],
     ...defined({
       toolChoice: readToolChoice(value, unmapped),
-      // The older form of a call has room for one.
+      // The older form of a call holds one.
       parallelToolCalls: calls?.isLegacy
         ? false
         : readFlag(value['parallel_tool_calls'], 'parallel_tool_calls'),
@@ -75,7 +75,7 @@ export function* readChatRequest({ json, stream, calls }: RequestPeek): Steps<Ca
   };
 }
 
-/** Values that ask for what is done anyway. */
+/** Values that ask for the default. */
 const USUAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   n: (value) => value === 1,
   store: (value) => value === false,

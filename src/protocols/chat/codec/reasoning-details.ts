@@ -7,11 +7,11 @@ import type { Members } from '../../json-fields.ts';
  * Reasoning in chat messages: its text in `reasoning_content` (some providers say `reasoning`) and,
  * where it is signed, entry by entry in `reasoning_details`, whose public shape is OpenRouter's.
  * A provider's entry without its text is the value of the signature, `{}` for reasoning that came
- * without entries: so everything goes back to where it came from as it was.
+ * without entries: so each entry returns to its provider unchanged.
  */
 export type ReasoningDetail = Record<string, unknown>;
 
-/** The signature of reasoning that has nothing but its text. */
+/** The signature of reasoning that has only a text. */
 export const PLAIN_SIGNATURE: Signature = { origin: 'chat', value: '{}' };
 
 /** The id by which a signature says that it belongs to the message's text. */
@@ -63,7 +63,7 @@ export function signatureOf(detail: ReasoningDetail): Signature {
     : { origin: 'chat', value: JSON.stringify(Object.fromEntries(rest)) };
 }
 
-/** The entry that a provider gave; undefined when there was none, or for what no entry is. */
+/** The entry that a provider gave; undefined when there was none, or for any other value. */
 export function restoreDetail(text: string, { value }: Signature): ReasoningDetail | undefined {
   const rest = parseJsonObject(value);
   if (!rest || Object.keys(rest).length === 0) return undefined;
@@ -71,14 +71,14 @@ export function restoreDetail(text: string, { value }: Signature): ReasoningDeta
   return member ? { ...rest, [member]: text } : rest;
 }
 
-/** Place of an entry and the part that it belongs to. */
+/** Index of an entry and the part that it belongs to. */
 export interface DetailPlace {
   index: number;
   /** The tool call, or {@link OF_CONTENT}, whose signature it is. */
   of?: string | undefined;
 }
 
-/** The entry by which a client is shown a signature; `text` is empty where it was told before. */
+/** The entry by which a client is shown a signature; `text` is empty where it was sent before. */
 export function signedDetail(
   { signature, text }: { signature: Signature; text: string | undefined },
   { index, of }: DetailPlace,

@@ -56,7 +56,7 @@ function writeMessage(parts: readonly Part[], legacy: boolean): object {
   };
 }
 
-/** The older form has room for one call. */
+/** `function_call` holds one call. */
 function writeCalls(calls: readonly ToolCallPart[], legacy: boolean): object {
   const [first] = calls;
   if (!first) return {};

@@ -20,7 +20,7 @@ import { restoreDetail } from './reasoning-details.ts';
 type Message = Record<string, unknown>;
 type Losses = Set<Feature>;
 
-/** The messages of a request; what they cannot say is added to `losses`. */
+/** The messages of a request; features that they cannot express are added to `losses`. */
 export function writeMessages(turns: readonly Turn[], losses: Losses): Steps<Message[]> {
   return collectSteps(turns, (turn) => {
     const { role, name, parts } = turn;
@@ -42,7 +42,7 @@ export function writeMessages(turns: readonly Turn[], losses: Losses): Steps<Mes
   });
 }
 
-/** Several texts in one string: not every server takes lists where nothing but text may stand. */
+/** Several texts in one string: not every server takes lists where only text is allowed. */
 function joinTexts(
   parts: readonly Part[],
   { losses, between }: { losses: Losses; between: string },
@@ -81,7 +81,7 @@ function writeCall({ id, name, arguments: text, custom }: ToolCallPart): Message
     : { id, type: 'function', function: { name, arguments: text } };
 }
 
-/** True where nothing is left of what was said. */
+/** True where nothing is left of the message. */
 function isSilent({ role: _role, content, ...rest }: Message): boolean {
   return content === '' && Object.keys(rest).length === 0;
 }
@@ -93,7 +93,7 @@ const SAID_BY_ASSISTANT: ReadonlySet<Part['type']> = new Set([
   'reasoning',
 ]);
 
-/** Writes reasoning for the provider that made it, as it came; another's is refused there. */
+/** Writes reasoning of the same protocol as it came; a provider would refuse any other. */
 function writeReasoning(parts: readonly ReasoningPart[], losses: Losses): Message {
   const own = parts.filter(
     ({ signature }) => signature === undefined || signature.origin === 'chat',
@@ -160,7 +160,7 @@ function toUrl(source: MediaSource): string {
   return source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`;
 }
 
-/** One message a result; their images go into a message of the user's behind them. */
+/** One message a result; their images go into a message of the user's after them. */
 function writeResults(parts: readonly Part[], losses: Losses): Message[] {
   const results = parts.filter((part) => part.type === 'tool_result');
   const messages = results.map((result) => ({
@@ -186,7 +186,7 @@ function writeResultText(result: ToolResultPart, losses: Losses): string {
   return joinTexts(texts, { losses, between: '\n' });
 }
 
-/** Declares what a part that cannot be said would have been. */
+/** Adds the feature of a part that cannot be expressed to `losses`. */
 function lose(part: Part, losses: Losses): void {
   const feature = LOST[part.type];
   if (part.type === 'document' && part.name !== undefined) losses.add('document_names');

@@ -9,8 +9,8 @@ import { defined } from '../../json-fields.ts';
 import { writeMessages } from './write-messages.ts';
 
 /**
- * A chat request for a provider, its members in a fixed order with tools and system texts first, so that
- * prompt caches hit.
+ * A chat request for a provider, its members in a fixed order with tools and system texts first, so
+ * that prompt caches hit.
  */
 export function* writeChatRequest(asked: CanonicalRequest, target: RequestTarget): Steps<Encoded> {
   const losses = new Set<Feature>();

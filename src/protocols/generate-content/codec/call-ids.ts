@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 
 /**
  * The ids of a conversation's calls. The protocol may leave them out: then a call gets one by its
- * place, the same every time the conversation is read, and a response belongs to the first call of its
- * name that has none yet.
+ * position, the same every time the conversation is read, and a response belongs to the first call
+ * of its name that has none yet.
  */
 export class CallIds {
   readonly #taken: ReadonlySet<string>;
@@ -44,7 +44,7 @@ interface WaitingCall {
   isAnswered: boolean;
 }
 
-/** Calls in their order; those in front of `next` are answered. */
+/** Calls in their order; those before `next` are answered. */
 interface Waiting {
   readonly calls: WaitingCall[];
   next: number;
@@ -65,8 +65,8 @@ function takeFirst(waiting: Waiting): WaitingCall | undefined {
 }
 
 /**
- * Ids for the calls of an answer that names none: unlike those of any other answer, and the same when
- * it is read again.
+ * Ids for the calls of an answer that names none: unlike those of any other answer, and the same
+ * when it is read again.
  *
  * @param seed the answer, which is read once however many ids it needs
  */

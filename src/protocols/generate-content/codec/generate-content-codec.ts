@@ -11,8 +11,8 @@ import { writeGenerateContentAnswer } from './answer/write-answer.ts';
 import { writeGenerateContentRequest } from './write-request.ts';
 
 /**
- * Generate-content to and from the canonical form. Requests of clients are refused where the contract
- * says so, whatever the canonical form could carry (contract: Generate-content protocol).
+ * Generate-content to and from the canonical form. Requests of clients are refused where the
+ * contract says so, whatever the canonical form could carry (contract: Generate-content protocol).
  */
 export const generateContentCodec: CanonicalCodec = {
   id: 'generate-content',

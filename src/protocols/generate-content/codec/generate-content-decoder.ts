@@ -27,27 +27,27 @@ export function createGenerateContentDecoder(): StreamDecoder {
   return new GenerateContentDecoder();
 }
 
-/** Sources that were told once are not told again; this many are remembered. */
+/** Most sources that are remembered, so that none is reported twice. */
 const MAX_SOURCES = 1000;
 
 /**
  * Reads a stream of answers. Texts and thoughts grow from chunk to chunk, calls come whole, and the
- * finish is told when the connection closes, for the protocol has no other end.
+ * finish is reported when the connection closes, for the protocol has no other end.
  */
 class GenerateContentDecoder implements StreamDecoder {
   #ids: PartIds | undefined;
   #parts = 0;
   /** Kind of the last part, while it may still grow. */
   #growing: 'text' | 'reasoning' | undefined;
-  /** The text that is open still, for its sources may come behind the signature that follows it. */
+  /** The text that is open still, for its sources may come after the signature that follows it. */
   #text: AnswerText | undefined;
-  /** Texts by their places. */
+  /** Texts by their positions. */
   readonly #texts = new Map<number, AnswerText>();
-  /** Parts so far as they would stand in a whole answer, where a signature stands on its part. */
+  /** Parts so far, as a whole answer would count them: a signature is on its part. */
   #places = 0;
   readonly #pieces = new CallPieces();
   readonly #sources = new Set<string>();
-  /** Sources that wait for the end of the text in which they stand. */
+  /** Sources that wait for the end of their text. */
   #groundings: Grounding[] = [];
   #called = false;
   #reason: string | undefined;
@@ -109,7 +109,7 @@ class GenerateContentDecoder implements StreamDecoder {
     return events;
   }
 
-  /** The sources that were not told before. */
+  /** The sources that were not reported before. */
   #news(candidate: Members): Grounding[] {
     return readGrounding(candidate).filter((one) => {
       const key = JSON.stringify([one.url, one.start, one.end, one.part]);
@@ -171,7 +171,7 @@ class GenerateContentDecoder implements StreamDecoder {
     return events;
   }
 
-  /** A signature without a part of its own, beside the text that goes before it. */
+  /** A signature without a part of its own; the text before it stays open. */
   #signAlone(signature: Signature): CanonicalEvent[] {
     this.#growing = undefined;
     const part = this.#parts++;
@@ -190,7 +190,7 @@ class GenerateContentDecoder implements StreamDecoder {
     return [...events, { type: 'close', part }];
   }
 
-  /** Closes what is open and opens the next part. */
+  /** Closes the open part and opens the next one. */
   #open(opening: PartOpening): CanonicalEvent[] {
     const closed = this.#close();
     this.#places++;

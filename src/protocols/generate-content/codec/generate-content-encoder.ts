@@ -21,7 +21,7 @@ export function createGenerateContentEncoder(context: AnswerContext): StreamEnco
   return new GenerateContentEncoder(context);
 }
 
-/** A text as it stands on the wire. */
+/** A text as it is on the wire. */
 interface WrittenText {
   readonly offsets: TextOffsets;
   /** Characters so far. */
@@ -38,8 +38,8 @@ const MAX_ARGUMENTS = 16 * 1024 * 1024;
 const MAX_SOURCES = 1000;
 
 /**
- * Writes an answer per piece of text; a call comes whole, as clients read it. Finish reason, sources and
- * usage stand in the last one.
+ * Writes an answer per piece of text; a call comes whole, as clients read it. Finish reason,
+ * sources and usage are in the last one.
  */
 class GenerateContentEncoder implements StreamEncoder {
   readonly losses = new Set<Feature>();
@@ -52,7 +52,7 @@ class GenerateContentEncoder implements StreamEncoder {
   #arguments = '';
   /** Waits for the part that it belongs to. */
   #waiting: string | undefined;
-  /** The place of the last part that was shown, as it would stand in a whole answer. */
+  /** Index in a whole answer of the last part that was shown. */
   #place = -1;
   #isPlaced = false;
   /** Marks that part as a text. */
@@ -151,7 +151,7 @@ class GenerateContentEncoder implements StreamEncoder {
       this.#waiting = thoughtSignature;
       return undefined;
     }
-    // The text went ahead.
+    // The text was sent before.
     return this.#part({ text: '', ...(this.#shown && { thought: true }), thoughtSignature });
   }
 

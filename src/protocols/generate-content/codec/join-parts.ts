@@ -1,8 +1,8 @@
 import type { Part, ReasoningPart, TextPart } from '../../canonical/canonical.ts';
 
 /**
- * The same parts with neighbours joined that are pieces of one: texts, and thoughts up to the one that
- * carries the signature. Clients send back what a stream brought them piece by piece.
+ * The same parts with neighbours joined that are pieces of one: texts, and thoughts up to the one
+ * that carries the signature. Clients send back what a stream brought them piece by piece.
  */
 export function joinParts(parts: readonly Part[]): Part[] {
   const joined: Part[] = [];

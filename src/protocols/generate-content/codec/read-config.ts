@@ -97,8 +97,8 @@ function readThinking(config: Members): ReasoningRequest | undefined {
 }
 
 /**
- * Throws `unsupported_feature` for what translated mappings refuse (contract: Generate-content
- * protocol): more than one candidate, and anything but text in the answer.
+ * Throws `unsupported_feature` for settings that translated mappings refuse (contract:
+ * Generate-content protocol): more than one candidate, and anything but text in the answer.
  */
 export function refuseConfig(body: Members): void {
   const config = membersOf(body, PATH);

@@ -14,11 +14,11 @@ import { readPart } from './read-part.ts';
 const FOREIGN = { tool_result: 'functionResponse', tool_call: 'functionCall' } as const;
 
 /**
- * The turns of a conversation. Neighbouring contents of the model are one turn, because clients keep
- * each piece of a stream as a content; responses of functions come in front of what else a user says.
+ * The turns of a conversation. Neighbouring contents of the model are one turn: clients keep each
+ * piece of a stream as a content; responses of functions come before other parts of the user.
  *
  * @param unmapped takes the names of members that no other protocol has
- * @throws GatewayError `invalid_request` with the path of what is no content
+ * @throws GatewayError `invalid_request` with the path of an invalid content
  */
 export function* readContents(contents: readonly Members[], unmapped: Set<string>): Steps<Turn[]> {
   const ids = new CallIds(takenIds(contents));
@@ -60,7 +60,7 @@ export function readSystem(body: Members, unmapped: Set<string>): Turn[] {
 interface Reading {
   path: string;
   ids: CallIds;
-  /** Takes where each response of a function stands. */
+  /** Takes the path of each response of a function. */
   results?: Map<Part, string>;
 }
 

@@ -17,8 +17,8 @@ export interface PartIds {
 }
 
 /**
- * Reads one part. A signature belongs to the text or call that it stands on, so it goes in front of
- * that; one that stands alone is reasoning without a text. Members that only this protocol knows
+ * Reads one part. A signature belongs to the text or call that it is on, so it goes before
+ * that; one by itself is reasoning without a text. Members that only this protocol knows
  * are opaque.
  */
 export function readPart(part: Members, ids: PartIds): Part[] {
@@ -56,7 +56,7 @@ function readBody(part: Members, ids: PartIds): Part | undefined {
   return readMedia(part) ?? readUnknown(part);
 }
 
-/** Members that say something about a part, not what it is. */
+/** Members that describe a part, not its content. */
 const NOTES = new Set(['thought', 'thoughtSignature', 'thought_signature']);
 
 function readUnknown(part: Members): Part | undefined {

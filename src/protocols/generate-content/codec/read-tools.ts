@@ -8,7 +8,7 @@ import { toJsonSchema } from './to-json-schema.ts';
 
 /**
  * The functions that a request declares.
- * @throws GatewayError `invalid_request` with the path of what is no tool
+ * @throws GatewayError `invalid_request` with the path of an invalid tool
  */
 export function readTools(body: Members): FunctionTool[] {
   return toList(fieldOf(body, 'tools')).flatMap((tool, index) => {

@@ -8,9 +8,10 @@ import { refuseConfig, unsupported } from './read-config.ts';
 const FILE_STORE = /^https?:\/\/[^/]*\.googleapis\.com\/(?:upload\/)?v\d[^/]*\/files\//i;
 
 /**
- * Throws `unsupported_feature` for what the contract refuses to translate (contract: Generate-content
- * protocol): inline data that is no image, references to files that are not public, more than one
- * candidate, answers other than text, and cached contents, which only their own provider has.
+ * Throws `unsupported_feature` for members that the contract refuses to translate (contract:
+ * Generate-content protocol): inline data that is no image, references to files that are not
+ * public, more than one candidate, answers other than text, and cached contents, which only their
+ * own provider has.
  */
 export function* refuseUntranslatable(body: Members): Steps<void> {
   if (textOf(body, 'cachedContent')) throw unsupported('cachedContent', 'cached contents');

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../core/json/value.ts';
 
-/** Keywords of Google's own schemas alone: JSON Schema expresses them otherwise. */
+/** Keywords only of Google's own schemas: JSON Schema expresses them otherwise. */
 const OWN = new Set(['nullable', 'propertyOrdering', 'property_ordering', 'example']);
 /** Proto JSON spells 64 bit numbers as strings. */
 const COUNTS = new Set([

@@ -16,8 +16,8 @@ export interface WrittenConversation {
 }
 
 /**
- * The turns as contents: system texts in one place, and the results of one round of calls in one
- * content together with what the user says next, for providers count them against the calls.
+ * The turns as contents: system texts in one instruction, and the results of one round of calls in
+ * one content with the next words of the user, for providers count them against the calls.
  */
 export function* writeConversation(
   turns: readonly Turn[],
@@ -43,8 +43,8 @@ export function* writeConversation(
 }
 
 /**
- * Neighbours of the model are one, also where a system text stood between them. Media stay apart from
- * results: beside those of several calls they are refused, for they do not count as results.
+ * Neighbours of the model are one, also where a system text was between them. Media stay apart from
+ * results: with those of several calls they are refused, for they do not count as results.
  */
 function goesOn(
   last: Content,

@@ -27,7 +27,7 @@ export interface PartWriting {
   signatureText(signature: Signature): string | undefined;
 }
 
-/** Towards clients every signature can be told, towards providers their own alone. */
+/** Clients are sent every signature, providers only their own. */
 export function toClientSignature(signature: Signature): string {
   return toSignatureText(signature, 'generate-content');
 }
@@ -56,7 +56,7 @@ function tell(signature: Signature, { losses, signatureText }: PartWriting): str
   return text;
 }
 
-/** Undefined for what is left out. */
+/** Undefined for a part that is left out. */
 export function writePart(part: Part, writing: PartWriting): WrittenPart | undefined {
   const { losses } = writing;
   if ('cache' in part && part.cache) losses.add('cache_control');
@@ -92,7 +92,7 @@ export function writePart(part: Part, writing: PartWriting): WrittenPart | undef
   return undefined;
 }
 
-/** Arguments that were cut off, or are no object, cannot be said here; none at all are an empty one. */
+/** Arguments that were cut off, or are no object, are lost; empty ones become an empty object. */
 export function writeCall(
   call: { id: string; name: string; arguments: string },
   losses: Set<Feature>,
@@ -142,7 +142,7 @@ const TYPES: Readonly<Record<string, string>> = {
   heif: 'image/heif',
 };
 
-/** Providers want to know before they fetch. */
+/** Providers need the type before they fetch. */
 function guessMediaType(
   type: 'image' | 'document',
   { url }: Extract<MediaSource, { type: 'url' }>,

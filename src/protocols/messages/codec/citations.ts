@@ -35,7 +35,7 @@ export function toCitation({ url, title, start, end, quote }: Citation): Members
   };
 }
 
-/** True where a source refers to what its provider alone can read. */
+/** True where a source refers to content that only its provider can read. */
 export function isReferred(list: unknown): boolean {
   return (
     Array.isArray(list) &&

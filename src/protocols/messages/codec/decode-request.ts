@@ -59,7 +59,7 @@ function* refuseFiles(turns: readonly Turn[]): Steps<void> {
   yield* eachInSteps(turns, ({ parts }) => parts.forEach(check));
 }
 
-/** Results of tools stand in messages of the user; they are turns of their own. */
+/** Results of tools are in messages of the user; they become turns of their own. */
 function toTurns(message: unknown, place: Place, results: Map<Part, string>): Turn[] {
   const { role, content } = readObject(message, place.path);
   const own = role === 'assistant' || role === 'system' ? role : 'user';

@@ -18,7 +18,7 @@ import type { Members } from './members.ts';
 import { fromRedacted, fromThinking } from './thinking.ts';
 import type { Writer } from './thinking.ts';
 
-/** Place of a block, and the set that notes members without a place in the canonical form. */
+/** Position of a block, and the set that notes members without a canonical form. */
 export interface Place {
   readonly path: string;
   readonly writer: Writer;

@@ -30,7 +30,7 @@ export function fromSettings(body: Members, unmapped: Set<string>): Settings {
 function fromThinkingConfig(thinking: unknown): ReasoningRequest {
   if (!isJsonObject(thinking)) return {};
   const { type, budget_tokens: budget, display } = thinking;
-  // Thinking between calls alone is the least that some models do.
+  // Thinking only between calls is the least that some models do.
   if (type === 'disabled' || type === 'between_tools') return { enabled: false };
   return {
     enabled: true,

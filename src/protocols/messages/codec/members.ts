@@ -3,7 +3,7 @@ import { isJsonObject } from '../../../core/json/value.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** The member of an object that stands at `path`, which is the path of the object itself. */
+/** A text member of the object whose path is `path`. */
 export function readText(object: Members, name: string, path: string): string {
   const value = object[name];
   if (typeof value === 'string') return value;

@@ -10,7 +10,7 @@ import { fromStopReason, refusalOf, toStopReason } from './stop-reasons.ts';
 import { toAnswerBlock } from './to-block.ts';
 import { toUsageObject } from './usage-object.ts';
 
-/** Undefined for what is no message of the protocol. */
+/** Undefined unless it is a message of the protocol. */
 export function* decodeMessagesAnswer({ value }: AnswerJson): Steps<CanonicalAnswer | undefined> {
   try {
     const message = toMessage(value);

@@ -66,7 +66,7 @@ class TextBlock implements StreamBlock {
   }
 }
 
-/** The signature comes last, whole, and stands for all of the block. */
+/** The signature comes last, whole, and covers all of the block. */
 class ThinkingBlock implements StreamBlock {
   readonly #part: number;
   #block: Members;

@@ -37,7 +37,7 @@ class MessagesDecoder implements StreamDecoder {
     if (frame.payload === undefined || frame.payload.trim() === '') return [];
     const event = parse(frame.data ?? '');
     if (!event) {
-      // Gateways that speak several protocols end all streams alike; the end is told otherwise here.
+      // Gateways that speak several protocols end all alike; another event marks the end here.
       return frame.payload.trim() === '[DONE]' ? [] : malformed('is not JSON');
     }
     const type = typeof event['type'] === 'string' ? event['type'] : frame.event;
@@ -93,7 +93,7 @@ class MessagesDecoder implements StreamDecoder {
   }
 
   end(): CanonicalEvent[] {
-    // Blocks that nobody said why they end are an answer still; nothing at all is none.
+    // Blocks without a stop reason are still an answer; a stream without both is none.
     const isAnswer = this.#parts > 0 || isStopped(this.#message);
     const untold = !this.#isFinished && isAnswer ? this.#finish(this.#message) : [];
     return [...untold, { type: 'end' }];

@@ -33,7 +33,7 @@ const DELTAS = {
   tool_call: ['input_json_delta', 'partial_json'],
 } as const;
 
-/** The block that is open: what it is, and whether clients have been told of it. */
+/** The open block: its opening, and whether its start and content were sent. */
 interface Block {
   readonly opening: PartOpening;
   isStarted: boolean;
@@ -135,7 +135,7 @@ class MessagesEncoder implements StreamEncoder {
     this.#write(`{"type":"${name}","${member}":${JSON.stringify(text)}}`);
   }
 
-  /** Reasoning without a text may be told in one block that has no deltas. */
+  /** Reasoning without a text may be sent as one block without deltas. */
   #sign(signature: Signature): void {
     const { opening, isStarted } = this.#block ?? {};
     if (opening?.type !== 'reasoning') return;
@@ -162,7 +162,7 @@ class MessagesEncoder implements StreamEncoder {
     this.#frames.push(formatSse({ event: 'content_block_delta', data }));
   }
 
-  /** Clients find the block by its index; the blocks behind it have begun by now. */
+  /** Clients find the block by its index; later blocks have begun by now. */
   #citeLate(text: number, citation: Citation): void {
     const index = this.#texts.get(text);
     if (index === undefined) return;

@@ -6,8 +6,8 @@ import type { Members } from './members.ts';
 
 /**
  * Thinking and canonical reasoning. The value of a signature is the text of `signature`, or for
- * redacted thinking `{"redacted": data}`. Towards clients a signature of another protocol stands in
- * `signature` as a token; one that belongs to the part behind it, in the `data` of redacted thinking.
+ * redacted thinking `{"redacted": data}`. Towards clients a signature of another protocol is a
+ * token in `signature`; one that belongs to the next part, in the `data` of redacted thinking.
  */
 const OWN = 'messages';
 const REDACTED = '{"redacted":';

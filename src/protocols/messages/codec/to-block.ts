@@ -14,7 +14,7 @@ import { toCitation } from './citations.ts';
 import type { Members } from './members.ts';
 import { toClientThinking, toProviderThinking } from './thinking.ts';
 
-/** A part of a request to a provider; undefined where there is nothing that it could be told as. */
+/** A part of a request to a provider; undefined where no block can express it. */
 export function toRequestBlock(part: Part, losses: Set<Feature>): Members | undefined {
   switch (part.type) {
     case 'text':
@@ -50,14 +50,14 @@ export function toRequestBlock(part: Part, losses: Set<Feature>): Members | unde
   return ownBlock(part, losses);
 }
 
-/** A part of an answer to a client; undefined where there is nothing that it could be told as. */
+/** A part of an answer to a client; undefined where no block can express it. */
 export function toAnswerBlock(part: Part, losses: Set<Feature>): Members | undefined {
   if (part.type === 'reasoning') return toClientThinking(part);
   if (part.type === 'tool_call') {
     const input = toInput(part.arguments, losses);
     return { type: 'tool_use', id: part.id, name: part.name, input };
   }
-  // Answers of this protocol hold no media, and some of its clients refuse what they do not know.
+  // Answers of this protocol hold no media, and some of its clients refuse unknown blocks.
   if (part.type === 'image' || part.type === 'document') {
     losses.add(part.type === 'image' ? 'images' : 'documents');
     return undefined;

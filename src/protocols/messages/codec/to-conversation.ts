@@ -13,7 +13,7 @@ export interface Message {
 }
 
 export interface Conversation {
-  /** Texts in front of the conversation; absent where there are none. */
+  /** Texts before the conversation; absent where there are none. */
   readonly system?: Content;
   readonly messages: readonly Message[];
 }
@@ -27,9 +27,9 @@ interface Group {
 
 /**
  * Writes a conversation. Results of tools are the user's words here, in one message with those that
- * follow them. System texts behind words of the user become one message in front of the assistant's
- * answer, so that what was sent before stays the same; all others, or all where `isInPlace` is false,
- * stand in front.
+ * follow them. System texts after words of the user become one message before the assistant's
+ * answer, so that the earlier messages stay the same; all others, or all where `isInPlace` is
+ * false, come first.
  */
 export function* toConversation(
   turns: readonly Turn[],

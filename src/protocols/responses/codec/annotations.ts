@@ -20,7 +20,7 @@ export function readCitation(annotation: Members): Citation | undefined {
   };
 }
 
-/** A source without a place of its own stands for the whole text of `length` characters. */
+/** A source without a range of its own covers the whole text of `length` characters. */
 export function writeCitation(
   { url, title = '', start = 0, end }: Citation,
   length: number,

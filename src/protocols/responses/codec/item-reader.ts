@@ -38,7 +38,7 @@ export class ItemReader {
   #parts = 0;
   #events: AnswerEvent[] = [];
 
-  /** An item was told of. */
+  /** At least one item was read. */
   get any(): boolean {
     return this.#items.size > 0;
   }
@@ -53,10 +53,7 @@ export class ItemReader {
     return this.#take();
   }
 
-  /**
-   * Returns the content of the final output that was not passed on before; everything is closed
-   * behind it.
-   */
+  /** Returns the content of the final output that was not passed on yet, and closes all parts. */
   finish(output: unknown): readonly AnswerEvent[] {
     objectsOf(output).forEach((value, index) => {
       const item = this.#items.get(index) ?? this.#add(index);
@@ -106,7 +103,7 @@ export class ItemReader {
     this.#events.push({ type: 'citation', part: part.number, citation });
   }
 
-  /** Some providers tell sources when the text has ended. */
+  /** Some providers send sources after the end of the text. */
   #citeLate({ parts }: GrowingItem, event: Members): void {
     const text = parts.get(contentOf(event))?.number;
     const { annotation } = event;
@@ -120,7 +117,7 @@ export class ItemReader {
     part.isOpen = false;
   }
 
-  /** Adds what its own events did not tell, and closes it. */
+  /** Adds the content that its own events left out, and closes it. */
   end(item: GrowingItem, value: Members): void {
     item.isDone = true;
     if (value['type'] === 'reasoning') this.#endReasoning(item, value);
@@ -239,7 +236,7 @@ function announce(reader: ItemReader, item: GrowingItem, { item: value }: Member
     reader.begin(item, WHOLE, { type: 'tool_call', id, name, custom: true });
 }
 
-/** Summaries are parts of one reasoning; a blank line stands between them. */
+/** Summaries are parts of one reasoning, separated by a blank line. */
 function growSummary(reader: ItemReader, item: GrowingItem, event: Members): void {
   const part = reader.at(item, WHOLE, REASONING);
   const { summary_index: index } = event;

@@ -3,7 +3,7 @@ import { writeCitation, writeLogprobs } from './annotations.ts';
 import type { Ending } from './stops.ts';
 import { signedMembers, toSummary } from './reasoning-item.ts';
 
-/** Place of an item, and the receiver of its losses. */
+/** Position of an item, and the receiver of its events. */
 export interface ItemPlace {
   readonly id: string;
   readonly index: number;
@@ -81,7 +81,7 @@ export class MessageItem extends OutputItem {
     else this.place.emit('response.refusal.delta', { ...place, delta });
   }
 
-  /** A source of the whole text is told when its length is known. */
+  /** A source of the whole text is written when its length is known. */
   cite(citation: Citation): void {
     if (citation.end === undefined) this.#placeless.push(citation);
     else this.#annotate(citation);

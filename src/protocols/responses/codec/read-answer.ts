@@ -14,7 +14,7 @@ import { readStop } from './stops.ts';
 /** Parts that are read in one step. */
 const ITEMS = 64;
 
-/** A finished Response in the canonical form; undefined for what is none. */
+/** A finished Response in the canonical form; undefined for anything else. */
 export function* readResponsesAnswer({ value }: AnswerJson): Steps<CanonicalAnswer | undefined> {
   if (!isJsonObject(value) || !Array.isArray(value['output']) || isBlank(value)) return undefined;
   const parts: Part[] = [];

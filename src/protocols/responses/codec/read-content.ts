@@ -7,7 +7,7 @@ import { invalid, readText, requireObject, requireText } from '../../json-fields
 import type { Members } from '../../json-fields.ts';
 import { readUrl } from './media.ts';
 
-/** Place of content, and the set that notes members without a canonical form. */
+/** Position of content, and the set that notes members without a canonical form. */
 export interface ContentPlace {
   /** `input[2].content`. */
   param: string;
@@ -71,7 +71,7 @@ function readImage(part: Members, at: string): ImagePart {
   return {
     type: 'image',
     source: readUrl(url, `${at}.image_url`),
-    // Required in the protocol, and what everybody does without it.
+    // Required in the protocol; `auto` is the default of all others.
     ...(detail !== undefined && detail !== 'auto' && { detail }),
   };
 }

@@ -19,7 +19,7 @@ const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'deve
 const CALLS: ReadonlySet<string> = new Set(['function_call', 'custom_tool_call']);
 const RESULTS: ReadonlySet<string> = new Set(['function_call_output', 'custom_tool_call_output']);
 
-/** Items that mean something to the provider alone that holds what they refer to. */
+/** Items that mean something only to the provider that keeps their state. */
 const STORED: ReadonlySet<string> = new Set(['item_reference', 'compaction', 'compaction_trigger']);
 
 /**
@@ -43,9 +43,9 @@ interface ItemPlace {
   param: string;
   unmapped: Set<string>;
   turns: GrowingTurn[];
-  /** Takes where each result of a tool stands. */
+  /** Receives the position of each result of a tool. */
   results: Map<Part, string>;
-  /** Turns of the user that tell of tools which no other protocol has, with where their row begins. */
+  /** User turns from items that no other protocol has, with the index where their row begins. */
   told: Map<Turn | undefined, number>;
 }
 
@@ -60,7 +60,7 @@ function readItem(item: Members, place: ItemPlace): void {
     if (hasSecondText(item)) place.unmapped.add(`${param}.content`);
     append(turns, 'assistant', readReasoningItem(item, 'client'));
   }
-  // The tools of a server are listed for its provider alone.
+  // The list of the tools of a server is only for its provider.
   else if (type === 'mcp_list_tools') place.unmapped.add(`${param}.${type}`);
   else addTold(tellItem(item, place), place);
 }
@@ -72,7 +72,7 @@ function addTold(turn: Turn, { turns, told }: ItemPlace): void {
   if (turn.role === 'user') told.set(added, begin);
 }
 
-/** Results follow their calls; what is told of other tools between them comes behind. */
+/** Results follow their calls; texts of other tools between them come after. */
 function addResult(part: Part, { turns, told }: ItemPlace): void {
   const last = turns.at(-1);
   const at = told.get(last) ?? turns.length;
@@ -101,7 +101,7 @@ function readMessage(item: Members, { param, unmapped, turns }: ItemPlace): void
   else turns.push({ role: role as Turn['role'], parts });
 }
 
-/** A message behind a message begins another turn. */
+/** A message after a message begins another turn. */
 function isSaid(part: Part | undefined): boolean {
   return part === undefined || part.type === 'text' || part.type === 'refusal';
 }

@@ -27,7 +27,7 @@ import { readInput } from './read-input.ts';
 import { unreadMembers } from '../../canonical/unread-members.ts';
 import { RESPONSES_REQUEST } from './request-shape.ts';
 
-/** Values that ask for what is done anyway. */
+/** Values that ask for the default. */
 const USUAL: Readonly<Record<string, unknown>> = {
   store: false,
   background: false,
@@ -39,7 +39,7 @@ const INCLUDED: readonly unknown[] = [
   'message.output_text.logprobs',
 ];
 
-/** Members of a request without a place in the canonical form. */
+/** Members of a request without a canonical form. */
 function* unmappedFields(value: Members): Steps<string[]> {
   const all = yield* unreadMembers(value, RESPONSES_REQUEST);
   const unread = all.filter((name) => !Object.hasOwn(USUAL, name) || USUAL[name] !== value[name]);
@@ -48,7 +48,7 @@ function* unmappedFields(value: Members): Steps<string[]> {
   return isKnown ? unread : [...unread, 'include'];
 }
 
-/** Members that name state at the provider from which the request goes on. */
+/** Members that name state at the provider from which the request continues. */
 const STORED = ['previous_response_id', 'conversation', 'prompt'];
 
 /**

@@ -8,8 +8,8 @@ import { PROTOCOLS } from '../../registry.ts';
 
 /**
  * Reasoning items and canonical reasoning. The value of a signature is the JSON of the item's `id` and
- * `encrypted_content`; towards clients the signature of another protocol stands in `encrypted_content`
- * as a token.
+ * `encrypted_content`; towards clients the signature of another protocol is a token in
+ * `encrypted_content`.
  */
 const OWN = 'responses';
 
@@ -23,7 +23,7 @@ export function readReasoningItem(item: Members, writer: Writer): ReasoningPart 
     type: 'reasoning',
     text,
     ...(signature && { signature }),
-    // A signature without reasoning of its own belongs, only there, to what follows.
+    // A signature without reasoning of its own belongs, only there, to the next part.
     ...(text === '' &&
       signature?.value &&
       PROTOCOLS[signature.origin].signsNext && { ofNext: true }),
@@ -39,7 +39,7 @@ export function reasoningText({ summary, content }: Members): string {
   return texts(summary) || texts(content);
 }
 
-/** True where a summary stands for reasoning that is there itself. */
+/** True where a summary is read in place of reasoning that is also present. */
 export function hasSecondText({ summary, content }: Members): boolean {
   return reasoningText({ summary }) !== '' && reasoningText({ content }) !== '';
 }

@@ -6,7 +6,7 @@ const CONTENT = list(
   kinds('type', {
     input_text: TEXT,
     text: TEXT,
-    // Log probabilities of an answer say nothing to the model that goes on behind it.
+    // Log probabilities of an answer mean nothing to the model that continues it.
     output_text: object('type text logprobs', {
       annotations: list(kinds('type', { url_citation: CITATION })),
     }),

@@ -12,7 +12,7 @@ export interface ResponseState {
   readonly usage: Usage | undefined;
 }
 
-/** A Response, which repeats what it was asked. */
+/** A Response, which repeats members of its request. */
 export function toResponse({ model, peek }: AnswerContext, state: ResponseState): object {
   const { json } = peek;
   return {

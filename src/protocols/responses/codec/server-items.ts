@@ -6,15 +6,15 @@ import { readContent } from './read-content.ts';
 import type { ContentPlace } from './read-content.ts';
 import { readUrl } from './media.ts';
 
-/** Members that mean something to the provider alone, or repeat what the text begins with. */
+/** Members that mean something only to the provider, or repeat the beginning of the text. */
 const UNTOLD: ReadonlySet<string> = new Set(['type', 'id', 'encrypted_content', 'status']);
 const PICTURE = 'image_generation_call';
 const SCREENSHOT = 'computer_screenshot';
 const CONTENT: ReadonlySet<unknown> = new Set(['input_text', 'input_image', 'input_file']);
 
 /**
- * An item that no other protocol has, told as text: what the provider did as words of the assistant,
- * what the client gave back as words of the user.
+ * An item that no other protocol has, as text: actions of the provider as words of the assistant,
+ * results of the client as words of the user.
  *
  * @throws GatewayError `unsupported_feature` for a file that only the provider knows
  */

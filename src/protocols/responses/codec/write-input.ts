@@ -19,7 +19,7 @@ import { toProviderReasoning } from './reasoning-item.ts';
 type Losses = Set<Feature>;
 type Item = Readonly<Record<string, unknown>>;
 
-/** The items of a conversation; what they cannot say is added to `losses`. */
+/** The items of a conversation; features without a form in them are added to `losses`. */
 export function* writeInput(turns: readonly Turn[], losses: Losses): Steps<object[]> {
   const custom = yield* customCallsOf(turns);
   return yield* collectSteps(turns, (turn) => {
@@ -31,7 +31,7 @@ export function* writeInput(turns: readonly Turn[], losses: Losses): Steps<objec
   });
 }
 
-/** Reasoning, messages and calls are items of their own; texts that stand together are one message. */
+/** Reasoning, messages and calls are items of their own; adjacent texts are one message. */
 function writeAssistant(parts: readonly Part[], losses: Losses): object[] {
   const items: object[] = [];
   let said: Item[] = [];
@@ -52,7 +52,7 @@ function writeAssistant(parts: readonly Part[], losses: Losses): object[] {
   return items;
 }
 
-/** A text alone in the form that every server takes. */
+/** A single text is written in the form that every server takes. */
 function writeMessage(content: readonly Item[]): object {
   const [only] = content;
   const isPlain = content.length === 1 && only?.['type'] === 'output_text' && isEmpty(only);

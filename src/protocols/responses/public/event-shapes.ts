@@ -8,7 +8,7 @@ type Members = Readonly<Record<string, Shape>>;
 
 const EVENT = 'type sequence_number';
 
-/** `item_id` and the place of an item; slots: `output_index`, `content_index`. */
+/** `item_id` and the position of an item; slots: `output_index`, `content_index`. */
 function ofItem(scalars = '', members: Members = {}): Shape {
   return object(`${EVENT} item_id ${scalars}`, { output_index: slot('output_index'), ...members });
 }

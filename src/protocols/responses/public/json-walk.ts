@@ -37,7 +37,7 @@ export function readElements(json: string, open: number): JsonElement[] {
   return elements;
 }
 
-/** The offset of the entry behind the comma, or of the closing bracket. */
+/** The offset of the entry after the comma, or of the closing bracket. */
 function nextEntry(json: string, end: number): number {
   const at = skipBlank(json, end);
   return json[at] === ',' ? skipBlank(json, at + 1) : at;

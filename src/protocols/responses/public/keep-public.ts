@@ -20,8 +20,8 @@ interface Entry {
 }
 
 /**
- * Cuts everything out of a JSON text that its shape has no place for, at any depth; what is left is
- * byte for byte what came in, but for filled slots. Undefined when the value as a whole is not public.
+ * Removes everything from a JSON text that its shape does not include, at any depth; the rest is
+ * byte for byte the input, but for filled slots. Undefined when the value as a whole is not public.
  *
  * @param json valid JSON; a latin1 view of UTF-8 does
  */
@@ -37,7 +37,7 @@ export function keepPublic(json: string, shape: Shape, slots: Slots = {}): strin
   return copied === 0 ? json : kept + json.slice(copied);
 }
 
-/** False, and nothing noted, when the value has no place. */
+/** False, and no edit noted, when the value is not public. */
 function keepValue(walk: Walk, at: number, shape: Shape): boolean {
   if (shape.free) return true;
   const first = walk.json[at];
@@ -85,7 +85,7 @@ function keepEntries<T extends Entry>(
     const text = shape?.slot === undefined ? undefined : walk.slots[shape.slot];
     if (text !== undefined) walk.edits.push({ start: entry.value, end: entry.end, text });
     if (text !== undefined || (shape && keepValue(walk, entry.value, shape))) kept++;
-    // It goes with the comma in front of it; one that has nothing kept in front, with the one behind.
+    // Removed with the comma before it; where no entry before it is kept, with the one after it.
     else if (kept > 0) walk.edits.push({ start: previousEnd, end: entry.end, text: '' });
     else
       walk.edits.push({

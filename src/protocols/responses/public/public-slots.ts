@@ -4,7 +4,7 @@ import { toLatin1 } from '../to-latin1.ts';
 import type { Slots } from './keep-public.ts';
 
 /**
- * Returns the values that stand in a public Response in place of the provider's own: the logical
+ * Returns the values that replace the provider's own in a public Response: the logical
  * model, and the words of its `error` without those that must not be shown. Texts in latin1, as
  * `keepPublic` takes them.
  */

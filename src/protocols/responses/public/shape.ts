@@ -1,6 +1,6 @@
 /**
- * Public parts of a JSON value. Strings, numbers, booleans and null are public wherever they stand;
- * objects and arrays are where the shape has a place for them.
+ * Public parts of a JSON value. Strings, numbers, booleans and null are public in every position of
+ * the shape; objects and arrays are where the shape includes them.
  */
 export interface Shape {
   /** Everything inside is the user's or the model's own. */

@@ -5,12 +5,12 @@ import type { TextOffsets } from './text-offsets.ts';
 
 /** A source, with offsets in bytes of the text of one part. */
 export interface Grounding extends Citation {
-  /** The part's place in the content, where it is told. */
+  /** The part's index in the content, where it is given. */
   readonly part?: number;
 }
 
 /**
- * The sources of a candidate: the web pages that it was grounded in, and what it recites. Offsets are
+ * The sources of a candidate: the web pages that it was grounded in, and recited works. Offsets are
  * in bytes.
  */
 export function readGrounding(candidate: Members): Grounding[] {
@@ -73,7 +73,7 @@ function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** The citation with its offsets in characters of the text that it stands in. */
+/** The citation with its offsets in characters of its text. */
 export function toCitation(
   { part: _part, start, end, ...rest }: Grounding,
   text: TextOffsets,
@@ -83,7 +83,7 @@ export function toCitation(
   return from === undefined || to === undefined ? rest : { ...rest, start: from, end: to };
 }
 
-/** The grounding with its offsets in bytes of the text that it stands in. */
+/** The grounding with its offsets in bytes of its text. */
 export function toGrounding(citation: Citation, text: TextOffsets, part?: number): Grounding {
   const { start, end, ...rest } = citation;
   const from = start === undefined ? undefined : text.toBytes(start);
@@ -95,7 +95,7 @@ export function toGrounding(citation: Citation, text: TextOffsets, part?: number
   };
 }
 
-/** `groundingMetadata` that tells these sources. */
+/** `groundingMetadata` of these sources. */
 export function writeGrounding(groundings: readonly Grounding[]): object {
   const supports = groundings.flatMap(({ start, end, quote, part }, index) =>
     end === undefined && quote === undefined

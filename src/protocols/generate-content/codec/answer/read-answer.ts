@@ -31,7 +31,7 @@ import type { PartIds } from '../read-part.ts';
 import { readFinishReason } from './stop-reason.ts';
 import { TextOffsets } from './text-offsets.ts';
 
-/** Undefined for what holds neither a candidate nor why the prompt was refused, and for errors. */
+/** Undefined for an error, or with neither a candidate nor a cause for refusing the prompt. */
 export function* readGenerateContentAnswer({
   body,
   value,
@@ -64,7 +64,7 @@ export function parseAnswer(json: string): Members | undefined {
   }
 }
 
-/** Ids for the calls of an answer; none is told twice. */
+/** Ids for the calls of an answer; each is given once. */
 export function idsOf(seed: string | Buffer): PartIds {
   const next = createAnswerIds(seed);
   const given = new CallIds(new Set());

@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer';
 
-/** Offsets in longer texts are not told: what is kept for them must have an end. */
+/** Offsets in longer texts are left out: the text that is kept for them must be bounded. */
 const MAX_KEPT_CHARS = 1024 * 1024;
 // eslint-disable-next-line no-control-regex -- every character of one byte
 const ASCII = /^[\u0000-\u007f]*/;
 
 /**
- * Turns offsets in characters (UTF-16) of a growing text into offsets in bytes (UTF-8) and back. Keeps
- * the text from its first character of more than one byte on.
+ * Turns offsets in characters (UTF-16) of a growing text into offsets in bytes (UTF-8) and back.
+ * Keeps the text from its first character of more than one byte on.
  */
 export class TextOffsets {
   #plain = 0;

@@ -40,7 +40,7 @@ export function* writeGenerateContentAnswer(
   };
 }
 
-/** Sources and probabilities, which stand beside the parts here. */
+/** Sources and probabilities, which this protocol keeps outside of the parts. */
 function* writeNotes(parts: readonly Part[], written: readonly WrittenPart[]): Steps<object> {
   const said = parts.filter(({ type }) => type === 'text' || type === 'refusal');
   const places = [...written.keys()].filter((at) => isSaid(written[at] as WrittenPart));
