@@ -21,7 +21,7 @@ export interface BodyMemoryOptions {
 
 /**
  * The memory of all request bodies under way in this process (config: limits.body_memory). A body as
- * large as one may be always fits when nothing else is there. Metrics tell how full it is.
+ * large as one may be always fits when nothing else is held. Metrics report how full it is.
  */
 export async function openBodyMemory(options: BodyMemoryOptions): Promise<ByteBudget> {
   const { config, clock, heapLimit } = options;

@@ -7,7 +7,7 @@ import type { Clock } from '../../core/time/clock.ts';
 const SMALL_BYTES = 512;
 /** Small chunks of a body after which its client is held back. */
 const CHUNKS_PER_TURN = 256;
-/** Least time before a client goes on; more where its chunks took long to take over. */
+/** Minimum pause of a client that is held back; longer where its chunks took long to process. */
 const MIN_GAP_MS = 20;
 /**
  * Pause as a multiple of the time that chunks took: their clients have a fifth of the process, and
@@ -18,8 +18,8 @@ const GAP_SHARE = 4;
 const READ_BYTES = 64 * 1024;
 
 /**
- * Makes a class of requests whose bodies keep nobody else waiting, whoever reads them. All requests of
- * the class share the turns, so many large bodies take no more of the process than one.
+ * Makes a class of requests whose bodies do not delay other requests, however they are read. The
+ * requests share one queue of turns, so many large bodies take as much of the process as one.
  *
  * After some tiny chunks nothing more is read from the socket until it is that request's turn again;
  * what the socket had read by then (64 KiB) is still taken. Large bodies share {@link ReadTurns}.

@@ -34,7 +34,7 @@ export class DueWatch {
     this.#loop.wake();
   }
 
-  /** Begins nothing more; resolves when what it was about to begin has begun. Idempotent. */
+  /** Begins nothing further; resolves when the pending begins have finished. Idempotent. */
   async close(): Promise<void> {
     this.#unwatch();
     await this.#loop.close();

@@ -12,7 +12,7 @@ export interface GatewayOptions extends ResourcesOptions {
   connections: number;
   /** Programs that turns of Agents may run. */
   programs: Programs;
-  /** Mails that tell of alerts. */
+  /** Mail targets of alerts. */
   mails: readonly MailTarget[];
   /** Single sign-on of people. Default none. */
   ssoSettings?: SsoSettings | undefined;

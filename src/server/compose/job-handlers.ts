@@ -10,7 +10,7 @@ export async function jobHandlers({
   tasks,
   ...options
 }: Pick<PublicDeps, 'tasks'> & RetentionOptions): Promise<ReadonlyMap<string, JobHandler>> {
-  // The job may be of the last start: then it goes on.
+  // The job may be left from the last start: then it continues.
   await options.jobs.add(AUDIT_SEAL_JOB, SEAL_SOON);
   return new Map([
     [AUDIT_SEAL_JOB.kind, createSealJob(options)],

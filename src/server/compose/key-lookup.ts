@@ -5,11 +5,11 @@ import type { KeyTickets } from '../console/key-tickets.ts';
 
 export interface KeyLookupDeps {
   keys: Pick<KeyDirectory, 'lookup' | 'find'>;
-  /** Words that stand for keys. */
+  /** Tickets that resolve to keys. */
   tickets: Pick<KeyTickets, 'size' | 'holderOf'>;
   /** Sees every change that was committed before, or rejects. */
   catchUp(): Promise<void>;
-  /** Age of what is known of changes, in milliseconds. */
+  /** Age of the last known state of changes, in milliseconds. */
   ageMs(): number;
   clock: Clock;
 }
@@ -59,7 +59,7 @@ export function createKeyLookup({
   };
 }
 
-/** Gives the mark of the value that a presented word or value stands for. */
+/** Gives the mark of the key value to which a presented ticket or value resolves. */
 export function createValueLookup({
   keys,
   tickets,

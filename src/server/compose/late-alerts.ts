@@ -6,7 +6,7 @@ import type { RequestStart } from '../../usage/ledger/ledger.ts';
 import type { RequestObserver } from '../http/observe-requests.ts';
 import type { AlertParts, AlertPartsOptions } from './late/alerts.ts';
 
-/** Alerts of a gateway, which are made behind the parts that tell them of events; none without targets. */
+/** Alerts of a gateway, made after the parts that report events to them; none without targets. */
 export class LateAlerts implements AlertParts {
   #parts: AlertParts | undefined;
 

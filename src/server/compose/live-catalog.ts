@@ -32,7 +32,7 @@ export interface LiveCatalog {
   account(idOrName: string): ProviderAccount | undefined;
   /** Accounts whose models are listed, with the version of their declaration. */
   open(): readonly OpenAccount[];
-  /** Takes in what providers list, by their ids; what stood before goes. */
+  /** Takes in the models that providers list, by their ids, in place of the former lists. */
   list(models: ReadonlyMap<string, readonly ListedModel[]>): void;
   /** Runs after each update. */
   onUpdate(listener: () => void): void;
@@ -182,7 +182,7 @@ function toApiRecord(
   }
 }
 
-/** A route without an upstream name uses what follows the vendor in the logical one. */
+/** A route without an upstream name uses the logical name after the vendor. */
 function toModelRecord(stored: Stored, repository: Repository): ModelRecord {
   const record = toView(repository.definitionOf('model'), stored) as unknown as ModelRecord;
   const own = record.name.slice(record.name.indexOf('/') + 1);

@@ -10,7 +10,7 @@ import { lazyHandlers } from './late/lazy-handlers.ts';
 
 /** The ways to Sessions and Services, and their durable work. */
 export interface OpenedAgents {
-  /** Parts behind them, loaded when the first of them is used. */
+  /** Agents and their durable work, loaded at the first use. */
   readonly agents: Lazy<AgentsParts>;
   readonly routes: readonly RouteSpec[];
   /** Handlers of their durable work, by kind of job. */

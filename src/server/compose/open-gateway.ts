@@ -78,7 +78,7 @@ const WEBHOOKS_AT_ONCE = 64;
 /** Everything that serves requests, on one store. */
 export interface Gateway {
   readonly app: H3;
-  /** Answers in front of the application. */
+  /** Answers before the application. */
   readonly entrance: Entrance;
   /** Takes the requests for the console; undefined where it is not served. */
   readonly console: Front | undefined;
@@ -86,23 +86,23 @@ export interface Gateway {
   readonly repository: Repository;
   readonly hasher: KeyHasher;
   readonly ids: IdSource;
-  /** Part of what readiness tells. */
+  /** Part of the readiness report. */
   readonly condition: { draining: boolean; reloadError: string | null };
-  /** Runs the work, and lets what it changes come into effect for calls in one step. Rejects as it does. */
+  /** Runs the work and applies its changes for calls in one step. Rejects as the work does. */
   changeAtOnce<T>(change: () => Promise<T>): Promise<T>;
-  /** Ends what has no end of its own, also what begins later; a client goes on elsewhere. */
+  /** Ends streams without an end of their own, later ones too; clients reconnect elsewhere. */
   endFollowing(): void;
   /** Ends open streams in their own protocol. */
   endStreams(): void;
-  /** Begins no more work in the background; resolves when none is under way, or after so many ms. */
+  /** Begins no further background work; resolves when none is under way, or after so many ms. */
   finishWork(ms: number): Promise<void>;
-  /** Aborts the work in the background; other processes, or the next start, go on with it. */
+  /** Aborts the background work; other processes, or the next start, continue it. */
   leaveWork(): void;
-  /** Settles what is open and lets go of the store. Idempotent. */
+  /** Settles open calls and releases the store. Idempotent. */
   close(): Promise<void>;
 }
 
-/** The composition root: the only place where the parts are made and joined. */
+/** The composition root: makes and joins all parts. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { clock, config, openStore: open = openStore } = options;
   const { store, work } = countStoreWork(
@@ -229,7 +229,7 @@ interface AppParts {
   readonly refusals: Pick<Refusals, 'note' | 'has'>;
 }
 
-/** The routes behind what protects them, and the document that describes them. */
+/** The guarded routes, and the document that describes them. */
 function openApp(
   routes: readonly RouteSpec[],
   parts: AppParts,

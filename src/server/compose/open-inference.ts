@@ -24,7 +24,7 @@ import type { OriginRules } from '../../inference/request-origin.ts';
 /** Characters of a hash: 128 bits of it tell end users apart. */
 const HASH_LENGTH = 22;
 
-/** Rules of `server.usage`. Hashes depend on the master key, so nobody else can guess who is behind one. */
+/** Rules of `server.usage`. Hashes need the master key, so that guessed ids cannot be checked. */
 export function originRules(
   { labels, tags, endUsers }: ServerConfig['usage'],
   hasher: KeyHasher,
@@ -49,13 +49,13 @@ export interface InferencePartsOptions extends Pick<
   ledger: Ledger;
   signals: RequestSignals;
   hasher: KeyHasher;
-  /** Hears of what is settled and of budgets that calls do not fit into. */
+  /** Receives settled calls and budgets that calls do not fit into. */
   alerts: Pick<AlertParts, 'observe' | 'exceeded'>;
   catalog(): Catalog;
   onBug(thrown: unknown, requestId: string): void;
 }
 
-/** Parts on which inference stands, with its connections to providers. */
+/** Parts that inference needs, with its connections to providers. */
 export interface InferenceParts {
   readonly deps: InferenceDeps;
   readonly charges: Charges;

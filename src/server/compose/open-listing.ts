@@ -21,7 +21,7 @@ export interface Listing {
   close(): void;
 }
 
-/** Shows what was listed before at once; each version of a provider is asked by one process. */
+/** Shows the stored lists at once; each version of a provider is asked by one process. */
 export async function openListing(store: Store, options: ListingOptions): Promise<Listing> {
   const { clock, log, catalog, jobs } = options;
   const lists = createModelLists({ store, clock });

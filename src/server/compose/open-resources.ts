@@ -45,11 +45,11 @@ export interface LiveResources {
   /** Sees every change that was committed before; costs one read when there is none. */
   catchUp(): Promise<void>;
   /**
-   * Runs the work, lets what it changes come into effect for calls in one step, and warns of routes without
+   * Runs the work, applies its changes for calls in one step, and warns of routes without
    * a price. Rejects as the work does.
    */
   changeAtOnce<T>(change: () => Promise<T>): Promise<T>;
-  /** Age of what is known of changes, in milliseconds. */
+  /** Age of the last known state of changes, in milliseconds. */
   ageMs(): number;
   close(): void;
 }

@@ -18,7 +18,7 @@ export interface RetentionOptions extends Pick<GatewayOptions, 'config' | 'clock
 }
 
 /**
- * Handlers that remove what is past the age that `server.retention` gives, by kind of job; without
+ * Handlers that remove rows past the age that `server.retention` gives, by kind of job; without
  * an age none, and that which folds sums of use, always. Results are not among it: the store drops each
  * when its own time is up.
  */
@@ -45,7 +45,7 @@ export async function openRetention(
     const count = (removed: number): void => counted(kind, removed);
     const tell = (removed: number): void => log.info('removed by retention', { kind, removed });
     handlers.set(job.kind, createSweepJob({ clock, olderThanMs, sweep, count, tell }));
-    // The job may be of the last start: then it goes on where it was.
+    // The job may be left from the last start: then it continues at its cursor.
     await jobs.add(job, SWEEP_SOON);
   }
   const [folding, handler] = foldingOf(options);

@@ -8,7 +8,7 @@ import { RUN_ROUTES, WEBHOOK_ROUTES } from '../routes/outlines.ts';
 import { lazyHandlers } from './late/lazy-handlers.ts';
 import type { RunsOptions } from './late/runs.ts';
 
-/** The ways to runs and webhooks, and their durable work; what is behind them is loaded at first use. */
+/** The routes of runs and webhooks, and their durable work; parts are loaded at the first use. */
 export interface OpenedRuns {
   readonly routes: readonly RouteSpec[];
   /** Handlers of their durable work, by kind of job. */

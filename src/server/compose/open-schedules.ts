@@ -9,12 +9,12 @@ import { lazyHandlers } from './late/lazy-handlers.ts';
 import type { SchedulesOptions } from './late/schedules.ts';
 import { tellFailure } from './report-store.ts';
 
-/** The ways to Schedules, and their durable work; what is behind them is loaded when there is one. */
+/** The routes of Schedules, and their durable work; parts are loaded when there is a Schedule. */
 export interface OpenedSchedules {
   readonly routes: readonly RouteSpec[];
   /** Handlers of their durable work, by kind of job. */
   readonly handlers: ReadonlyMap<string, JobHandler>;
-  /** Fires what is due; is closed before the jobs are. */
+  /** Fires due Schedules; is closed before the jobs are. */
   readonly firing: { start(): void; close(): Promise<void> };
   /** Runs after the jobs are closed. */
   close(): Promise<void>;

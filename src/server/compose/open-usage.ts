@@ -40,8 +40,8 @@ export interface LiveUsage {
   /** Number of the span for which only this process has been on the store; undefined while others may be. */
   term(): number | undefined;
   /**
-   * Settles what is open and gives up the lease. What a store that is away keeps from being settled is left
-   * to others, like that of a process that died.
+   * Settles open calls and gives up the lease. Calls that an unreachable store keeps open are left
+   * to other workers, like those of a process that died.
    */
   close(): Promise<void>;
 }
@@ -103,8 +103,8 @@ export async function openUsage(raw: Store, options: UsageOptions): Promise<Live
 }
 
 /**
- * Mark of the span for which only this process has been on the store. It changes with each write that failed,
- * too: what was to be written may be there, and nobody was told.
+ * Mark of the span for which only this process has been on the store. Each failed write changes it,
+ * too: its rows may be in the store, and no reader was notified.
  */
 export function aloneMark(
   { term }: Pick<LiveUsage, 'term'>,

@@ -35,7 +35,7 @@ export function reportStore(store: Store, log: Log): Store {
   };
 }
 
-/** Tells the log of a failure, but for those that {@link reportStore} has told already. */
+/** Logs a failure, except those that {@link reportStore} has logged already. */
 export function tellFailure(
   log: Log,
   message: string,

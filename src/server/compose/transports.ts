@@ -23,8 +23,8 @@ export interface TransportsOptions {
 
 export interface Transports {
   /**
-   * HTTP for every provider but those of `type: mock`, which answer in process; `holder` is whoever
-   * its connections are shared out to.
+   * HTTP for every provider but those of `type: mock`, which answer in process; each `holder` gets
+   * a fair share of its connections.
    */
   transportFor(account: ProviderAccount, holder: string): Transport;
   transportToApi(api: Api, holder: string): Transport;
@@ -74,7 +74,7 @@ export function createTransports({
   };
 }
 
-/** Names of APIs are theirs alone, and no id of a provider looks like one. */
+/** Only APIs have these names, and no id of a provider looks like one. */
 function destinationOf({ name, connections }: Api): Destination {
   return { id: `api:${name}`, name, connections };
 }

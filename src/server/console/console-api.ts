@@ -81,7 +81,7 @@ export const CSRF_HEADER = 'x-gateway-csrf';
 /** Header by which a page says for which session it asks. */
 export const SESSION_HEADER = 'x-gateway-console-session';
 const MAX_SIGN_IN_BYTES = 4_096;
-/** Bodies of sign-ins take up memory in nobody's name. */
+/** Holder of the memory for bodies of sign-ins, which have no key yet. */
 const NOBODY = 'console';
 const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 /** `Sec-Fetch-Dest` of what a script fetches, as the pages do for all that they need of the API. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Lazy } from '../../core/lazy.ts';
 
 /**
- * Takes a request in front of everything else; `serve` is everything else. False: it has not taken it.
+ * Takes a request before all other handling, which is `serve`. False: it has not taken it.
  */
 export type Front = (
   request: IncomingMessage,

@@ -10,7 +10,7 @@ export interface ConsoleSession extends KeyHolder {
 }
 
 export interface NewSession extends ConsoleSession {
-  /** Value of the cookie; the store has its hash alone. */
+  /** Value of the cookie; the store keeps only its hash. */
   readonly secret: string;
 }
 
@@ -137,7 +137,7 @@ const hash = (secret: string): string => createHash('sha256').update(secret).dig
 const sessionKey = (secret: string): Key => ['console', 'session', hash(secret)];
 const linkKey = (link: string): Key => ['console', 'link', hash(link)];
 
-/** Undefined for what was never given out. */
+/** Undefined for a secret of another form than those that are issued. */
 function keyOf(secret: string, toKey: (secret: string) => Key): Key | undefined {
   return SECRET.test(secret) ? toKey(secret) : undefined;
 }

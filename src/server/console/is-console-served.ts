@@ -6,8 +6,8 @@ import { CONSOLE_PATH } from './console-front.ts';
 export type Places = Pick<ServerConfig, 'listen' | 'console'>;
 
 /**
- * True where `server.console.enabled` says so. Without it: on a loopback address, and on an address that
- * is given for the console alone.
+ * True where `server.console.enabled` says so. Without it: on a loopback address, and on an address
+ * that serves only the console.
  */
 export function isConsoleServed({ listen, console }: Places): boolean {
   return console.enabled ?? (console.listen !== null || isLoopback(listen.host));
@@ -19,14 +19,14 @@ export function consoleUrl(config: Places, url: string): string | undefined {
   return `${ownAddress(config) ?? url}${CONSOLE_PATH}`;
 }
 
-/** Origin of an address that serves the console alone; undefined where there is none. */
+/** Origin of an address that serves only the console; undefined where there is none. */
 export function ownAddress({ listen, console }: Places): string | undefined {
   return console.listen ? toOrigin(console.listen, listen, 'localhost') : undefined;
 }
 
 /**
- * Origin of the API where it is not that of the console; undefined where the console is served beside
- * it, and where the port is taken at the start.
+ * Origin of the API where it is not that of the console; undefined where both are served on one
+ * address, and where the port is chosen at the start.
  *
  * @param host the header of a call of the console: where the gateway listens on every address, its
  *   name is the one by which the console was reached
@@ -36,7 +36,7 @@ export function apiAddress({ listen, console }: Places, host = 'localhost'): str
   return toOrigin(listen, listen, host.replace(/:\d+$/, ''));
 }
 
-/** @param known name of this machine, for a place that is each of its addresses */
+/** @param known name of this machine, for a host that means each of its addresses */
 function toOrigin(
   { host, port }: Readonly<{ host: string; port: number }>,
   { tls }: Pick<ServerConfig['listen'], 'tls'>,

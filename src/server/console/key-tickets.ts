@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
-/** Words that stand for keys whose values nobody knows, each for the length of one call in this process. */
+/** Tickets that act as keys of unknown value, each for the length of one call in this process. */
 export interface KeyTickets {
   /** Zero: no key has to be looked for here. */
   readonly size: number;
-  /** Key that a presented value stands for. */
+  /** Key to which a presented ticket resolves. */
   holderOf(presented: string): KeyHolder | undefined;
   /** Word that counts as the key until `end`. */
   issue(holder: KeyHolder): Ticket;

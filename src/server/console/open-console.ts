@@ -32,20 +32,20 @@ export interface ConsoleDeps
 }
 
 const API = `${CONSOLE_PATH}/api`;
-/** Places of the API below {@link API}, with the paths that they have without it. */
+/** Paths of the API below {@link API}, with the paths that they have without it. */
 const HANDED_ON = /^\/(v1|v1beta|admin\/v1)\//;
-/** Answered without a session: whoever asks is about to sign in. */
+/** Answered without a session: the page that asks is about to sign in. */
 const PROVIDER = '/v1/account/sso';
 /** Headers by which a page could speak for another key. */
 const FOREIGN = ['cookie', 'x-api-key', 'x-native-api-key', 'x-goog-api-key'];
-/** Headers that mean something to the console alone. */
+/** Headers that only the console reads. */
 const OWN = [CSRF_HEADER, SESSION_HEADER];
-/** Headers of every answer that is handed on: what an API or a provider says is no page of this origin. */
+/** Headers of every answer that is handed on: its content is no page of this origin. */
 const NO_PAGE = {
   'content-security-policy': "default-src 'none'; sandbox",
   'x-content-type-options': 'nosniff',
 };
-/** Milliseconds: work that a call left behind may look at its key once more. */
+/** Milliseconds: work that outlives a call may look up its key once more. */
 const TICKET_REST_MS = 5_000;
 
 /**
@@ -99,7 +99,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<ConsoleServer> {
 
 type HandOn = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Makes the call of a page one of the key that it signed in with; what the page says of keys is dropped. */
+/** Makes the call of a page one of the key that it signed in with; drops the page's credentials. */
 function createHandOn(deps: ConsoleApiDeps & Pick<ConsoleDeps, 'clock' | 'guard'>): HandOn {
   const { sessions, tickets, lookup, clock } = deps;
   const streams = new OpenStreams({

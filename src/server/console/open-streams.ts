@@ -2,18 +2,18 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../core/time/clock.ts';
 import { onceClosed } from '../../surfaces/http-exchange.ts';
 
-/** Answer that goes on for as long as its session does. */
+/** Answer that stays open for as long as its session does. */
 export interface OpenStream {
   readonly response: ServerResponse;
   /** Secret of the session. */
   readonly secret: string;
-  /** Word that stands for its key. */
+  /** Ticket of its key. */
   readonly word: string;
 }
 
 export interface OpenStreamsDeps {
   readonly clock: Clock;
-  /** True when the session or its key is over, or when nobody can tell. Never rejects. */
+  /** True when the session or its key is over, or when that cannot be determined. Never rejects. */
   isOver(stream: OpenStream): Promise<boolean>;
 }
 

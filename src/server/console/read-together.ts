@@ -5,7 +5,7 @@ import type { Handler, HttpExchange, Outgoing } from '../../surfaces/http-exchan
 import { shield } from '../http/routes.ts';
 import type { RouteSpec, RoutesOptions } from '../http/routes.ts';
 
-/** Place below the API of the console, and the parameter that each read is told by. */
+/** Path below the API of the console, and the parameter that names each read. */
 export const TOGETHER = '/together';
 const READ = 'read';
 /** Most reads that a page may need at once. */

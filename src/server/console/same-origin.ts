@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 export type Sender = 'same' | 'other' | 'unknown';
 
 /**
- * Tells whether a page of the address that is asked for sent a request, by `Sec-Fetch-Site` and
+ * Finds whether a page of the requested address sent a request, by `Sec-Fetch-Site` and
  * `Origin`, which scripts cannot set. Behind a proxy the address is that of `X-Forwarded-Host`, which no
  * page of another origin can send without being asked first.
  */

@@ -23,11 +23,11 @@ export interface Signing {
 
 /** Entries of the audit log on sessions of the console. */
 export interface SignInAudit {
-  /** Commit of a session that begins or ends, together with the entry that tells of it. */
+  /** Commit of a session that begins or ends, together with its audit entry. */
   toCommit(action: 'sign_in' | 'sign_out', exchange: HttpExchange, signing: Signing): SessionCommit;
   /**
-   * Notes a sign-in that was refused, at most {@link MAX_PER_MINUTE} in a minute and process; the next
-   * entry tells how many were left out. Never rejects: the refusal is what the caller is told.
+   * Notes a refused sign-in, at most {@link MAX_PER_MINUTE} in a minute and process; the next
+   * entry has the number of those left out. Never rejects: the caller gets the refusal.
    */
   refused(exchange: HttpExchange, by: SignInWay, refusal: unknown): Promise<void>;
 }
@@ -58,7 +58,7 @@ export function createSignInAudit({ audit, clock }: SignInAuditDeps): SignInAudi
           changes: by ? [{ path: 'by', old: null, new: by }] : [],
         }),
     async refused(exchange, by, refusal) {
-      // A refusal for the rate says nothing of the key.
+      // A refusal for the rate is no evidence about the key.
       if (!(refusal instanceof GatewayError) || ![401, 403].includes(refusal.status)) return;
       if (!mayNote()) {
         left++;

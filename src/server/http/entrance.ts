@@ -7,10 +7,10 @@ import { shield } from './routes.ts';
 import type { RoutesOptions } from './routes.ts';
 import { failOutgoing, sendOutgoing } from './send-outgoing.ts';
 
-/** Takes a request that it answers by itself, in front of the router; false: the router has it. */
+/** Answers a request by itself, before the router; false: the router has it. */
 export type Entrance = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** Paths in the router's notation that stand for several. */
+/** Paths in the router's notation that match several. */
 const IS_PATTERN = /[:*]/;
 
 interface Place {

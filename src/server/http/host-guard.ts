@@ -5,7 +5,7 @@ import { GatewayError } from '../../core/errors.ts';
 export interface HostGuardOptions {
   /** The address that the gateway listens on. */
   listenHost: string;
-  /** Accepted host names beside loopback (config: server.allowed_hosts). */
+  /** Accepted host names in addition to loopback (config: server.allowed_hosts). */
   allowedHosts: readonly string[];
   /** Name in `server.public_url`: accepted wherever others are refused. */
   publicHost?: string | undefined;
@@ -38,7 +38,7 @@ export function createHostGuard(
   };
 }
 
-/** True for the names and addresses of this machine alone. */
+/** True for names and addresses that reach only this machine. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase();
   return (
@@ -49,10 +49,10 @@ export function isLoopback(host: string): boolean {
   );
 }
 
-/** An address in brackets or a name, then perhaps a port (RFC 9110, 7.2), and nothing beside. */
+/** An address in brackets or a name, then perhaps a port (RFC 9110, 7.2), and nothing else. */
 const AUTHORITY = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d{1,5})?$/i;
 
-/** Undefined for what is no host, such as one with a user, a zone or a path. */
+/** Undefined for text that is no host, such as one with a user, a zone or a path. */
 function hostName(host: string): string | undefined {
   const [, address, name = address] = AUTHORITY.exec(host) ?? [];
   return name?.toLowerCase();

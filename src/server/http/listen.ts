@@ -24,7 +24,7 @@ import { isSoundRequest } from './is-sound-request.ts';
 export interface Listener extends WindDown {
   /** `http://127.0.0.1:8787`. */
   readonly url: string;
-  /** Cuts what is still open. */
+  /** Cuts connections that are still open. */
   cut(): void;
   /** Serves new connections with another certificate; those that are open keep theirs. */
   renew(certificate: Certificate): void;
@@ -38,11 +38,11 @@ export interface ListenOptions {
   limits: Pick<ServerConfig['limits'], 'headerBytes' | 'requestTimeoutMs' | 'maxConnections'>;
   /** Milliseconds for which a drain leaves idle connections open. */
   drainIdleMs: number;
-  /** Names answers to what is no request. */
+  /** Ids for answers to malformed requests. */
   ids: IdSource;
   /** Takes requests before everything else. Default: none. */
   front?: Front | undefined;
-  /** Answers in front of the application what it takes. Default: nothing. */
+  /** Answers the requests that it takes before the application. Default: nothing. */
   entrance?: Entrance;
   clock?: Clock;
 }
@@ -83,7 +83,7 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
   });
   const server = served.node?.server as Server;
   server.maxConnections = limits.maxConnections;
-  // Bounded by their bytes: what comes after a number of them would not be seen.
+  // Bounded by their bytes: headers beyond a maximal number would be ignored.
   server.maxHeadersCount = 0;
   refuseUnsound(server, options);
   // Prepended, because the handler may write an answer at once.
@@ -162,7 +162,7 @@ interface Refused {
   ids: IdSource;
 }
 
-/** Answers what is no request, and closes the connection. */
+/** Answers a malformed request, and closes the connection. */
 function refuse(error: GatewayError, { socket, own, ids }: Refused): void {
   const answer = socket._httpMessage;
   // Answers as Node.js itself does: never into the middle of an answer. Nor before the answer to a

@@ -2,14 +2,14 @@ import type { ErrorCode } from '../../core/errors.ts';
 import type { ExchangeDeps } from '../../surfaces/http-exchange.ts';
 import type { Refusals } from '../../usage/requests/refusals.ts';
 
-/** Refusals of a credential. Requests without one are left out: anybody sends them. */
+/** Refusals of a credential. Requests without one are left out: any client can send them. */
 const OF_CREDENTIALS: ReadonlySet<ErrorCode> = new Set([
   'invalid_api_key',
   'api_key_revoked',
   'api_key_expired',
 ]);
 
-/** Step of a path that names what is asked for; ids are none. */
+/** Step of a path that names a resource or an operation; ids do not match. */
 const NAME = /^[a-z][a-z_-]{0,31}$/;
 
 /** Leaves a record of refused credentials on paths that call no model; the others do so themselves. */

@@ -12,13 +12,13 @@ export type RequestObserver = (start: ObservedStart, outcome: RequestOutcome) =>
 
 export interface Observation {
   readonly observers: readonly RequestObserver[];
-  /** Signals whose listener hears of every request that begins. */
+  /** Signals whose listener receives every request that begins. */
   readonly signals: RequestSignals;
-  /** Hears of the budgets that calls do not fit into. */
+  /** Receives the budgets that calls do not fit into. */
   onExceeded(budget: Budget, start: RequestStart): void;
 }
 
-/** A ledger that tells observers what it settles, and who listens what begins. */
+/** A ledger that reports settled requests to observers, and begun ones to the listener. */
 export function observeRequests(
   ledger: Ledger,
   { observers, signals, onExceeded }: Observation,
@@ -40,7 +40,7 @@ export function observeRequests(
   };
 }
 
-/** Runs once it is durable, and not behind the end. */
+/** Signals the begin once it is durable, unless the request is settled by then. */
 function tellBeginning(start: RequestStart, entry: ObservedEntry, signals: RequestSignals): void {
   entry.durable.then(
     () => (entry.isSettled ? undefined : signals.listener?.begun(start)),
@@ -48,7 +48,7 @@ function tellBeginning(start: RequestStart, entry: ObservedEntry, signals: Reque
   );
 }
 
-/** Tells who listens of ends; nobody listens most of the time. */
+/** Signals ends to the listener; most of the time there is none. */
 export function signalRequests(signals: RequestSignals): RequestObserver {
   return (start, outcome) => signals.listener?.ended(start, outcome);
 }

@@ -6,8 +6,8 @@ const UNENCRYPTED =
   '  keys and answers travel unencrypted; set server.listen.tls, put TLS in front of it, or use --host 127.0.0.1';
 
 /**
- * Tells what a listener opens and to whom, for an address beyond this machine; undefined for one that
- * only this machine reaches.
+ * Describes what a listener opens and to whom, for an address beyond this machine; undefined for
+ * one that only this machine reaches.
  */
 export function openingNote(
   { host, port, tls }: { host: string; port: number; tls?: object | null },
@@ -27,7 +27,7 @@ export function openingNote(
   ].join('\n');
 }
 
-/** Addresses of this machine that others reach; of IPv6 for the host `::` alone. */
+/** Addresses of this machine that others reach; of IPv6 only for the host `::`. */
 export function outsideAddresses(interfaces: Interfaces, host = '0.0.0.0'): string[] {
   const all = Object.values(interfaces).flatMap((one) => one ?? []);
   return all

@@ -26,7 +26,7 @@ export interface BodyTerms extends ResourceBodies {
   holder: string;
 }
 
-/** Place where a kind is served, and the meaning of forms there. */
+/** Path at which a kind is served, and the meaning of forms there. */
 export interface ResourcePlace {
   path: string;
   fromForm?: OrganizationApi['fromForm'] | undefined;
@@ -37,7 +37,7 @@ export type ReceivedRequest = Omit<
   ResourceRequest,
   'organization' | 'platform' | 'by' | 'rights'
 > & {
-  /** Adds to a thrown error its place in the body where that has lines. */
+  /** Adds to a thrown error its line and column in the body where that has lines. */
   locate(thrown: unknown): unknown;
 };
 

@@ -21,7 +21,7 @@ export interface RouteSpec {
   methods: Partial<Record<Method, Handler>>;
   /** True: `HEAD` is not answered as `GET` is. Default false. */
   refusesHead?: boolean;
-  /** True: POST to exactly this path is answered in front of the router. Default false. */
+  /** True: POST to exactly this path is answered before the router. Default false. */
   isDirect?: boolean;
   /** True: asked by probes, which name the gateway by its address. Default false. */
   isProbe?: boolean;
@@ -35,7 +35,7 @@ export interface RoutesOptions extends ExchangeDeps {
   cors?: Cors | undefined;
 }
 
-/** The HTTP application: every route, 405 with `Allow` beside them, 404 for the rest. */
+/** The HTTP application: every route, 405 with `Allow` for other methods, 404 for the rest. */
 export function createApp(options: RoutesOptions): H3 {
   // Handlers decode the parts of a path that they use, and answer in their own shape.
   const app = new H3({ silent: true, allowMalformedURL: true });
@@ -67,7 +67,7 @@ export function createApp(options: RoutesOptions): H3 {
   return app;
 }
 
-/** The listener speaks HTTP/1.1 on Node alone, so these are never another runtime's or HTTP/2's. */
+/** The listener speaks only HTTP/1.1 on Node, so these are never another runtime's or HTTP/2's. */
 function toNode({ runtime }: H3Event): { request: IncomingMessage; response: ServerResponse } {
   return {
     request: runtime?.node?.req as IncomingMessage,
@@ -107,7 +107,7 @@ function isForBrowsers(path: string): boolean {
   return !/^\/(admin|v1\/credentials|v1\/webhooks\/secret)(\/|$)/.test(path);
 }
 
-/** The handler of a route behind what protects it, whichever way a request comes in. */
+/** The handler of a route with its guards, whichever way a request comes in. */
 export function shield(
   { path, isProbe }: RouteSpec,
   handler: Handler,

@@ -9,7 +9,7 @@ const MAX_JOINED_BYTES = 16 * 1024;
 
 /** The answer for the router's server. */
 export function toWebResponse({ status, headers, body }: Outgoing): Response {
-  // srvx writes buffers as they are and pipes what has `pipe`; the web types know neither.
+  // srvx writes buffers unchanged and pipes bodies with `pipe`; the web types know neither.
   const own = body as unknown as ConstructorParameters<typeof FastResponse>[0];
   return new FastResponse(own, { status, headers });
 }

@@ -14,8 +14,8 @@ export interface WindDown {
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
 
 /**
- * Connections that are kept stay open until none was used for `idleMs`: who is about to use one is still
- * answered, and told not to come back on it (RFC 9112, 9.6). Sockets live in real time, as the
+ * Connections that are kept stay open until none was used for `idleMs`: a request on one is still
+ * answered, with `Connection: close` (RFC 9112, 9.6). Sockets live in real time, as the
  * keep-alive timer of Node.js does.
  */
 export function createWindDown(server: Server, idleMs: number): WindDown {

@@ -17,7 +17,7 @@ export function isYaml({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
 
 export interface YamlBody {
   readonly value: Body;
-  /** An error that names a member, with the line and column of what is written there. */
+  /** An error that names a member, with the line and column of that member's value. */
   locate(thrown: unknown): unknown;
 }
 

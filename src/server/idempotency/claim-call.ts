@@ -8,7 +8,7 @@ import type { CallPlace } from './row.ts';
 
 /** Longest wait of a repeat for the call that is under way. */
 const WAIT_MS = 30_000;
-/** Nobody tells of a process that died, and the store may be late to tell of others. */
+/** A process that died sends no signal, and the store may deliver those of others late. */
 const LOOK_AGAIN_MS = 1_000;
 
 export interface Claiming {
@@ -24,7 +24,7 @@ export interface ClaimDeps {
 }
 
 export interface Claimed {
-  /** Place of the call that was claimed. */
+  /** Name and scope of the claimed call. */
   readonly place: CallPlace;
   readonly claim: Claim;
 }
@@ -47,8 +47,8 @@ export async function claimFirst(claiming: Claiming, { records }: ClaimDeps): Pr
 }
 
 /**
- * Claims for a second attempt one of the calls alike whose client was not told what came of it, and waits
- * for those that are under way now. Where all were told, the call of this client never arrived.
+ * Claims for a second attempt one of the calls alike whose client did not get the outcome, and
+ * waits for those under way now. Where all got it, the call of this client never arrived.
  */
 export async function claimAgain(claiming: Claiming, deps: ClaimDeps): Promise<Claimed> {
   const { records } = deps;

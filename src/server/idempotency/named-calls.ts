@@ -10,11 +10,11 @@ export interface NamedCallsOptions {
   readonly clock: Clock;
   readonly masterKeys: readonly Uint8Array[];
   readonly workers: CallWorkers;
-  /** Tells of an answer that was not kept. */
+  /** Receives the failure to keep an answer. */
   readonly report: (error: unknown) => void;
 }
 
-/** Parts on which named calls stand (`Idempotency-Key`). */
+/** Parts that named calls need (`Idempotency-Key`). */
 export function namedCalls({
   store,
   clock,

@@ -20,7 +20,7 @@ export interface OwnedCallOptions {
   readonly version: Version;
   /** Receives errors of ends that could not be written. */
   readonly report: (error: unknown) => void;
-  /** Runs once the last row of this attempt is written, or the name is somebody else's. */
+  /** Runs once the last row of this attempt is written, or another attempt owns the name. */
   readonly onEnd: () => void;
 }
 
@@ -29,7 +29,7 @@ type ToOps = (version: Version, row: Row) => Op[] | Promise<Op[]>;
 
 /**
  * A call that is this process's to make. Exactly one of `finish`, `release` and `giveUp` is called, once.
- * What they cannot write now is written when the store is well again.
+ * Rows that they cannot write now are written when the store is well again.
  */
 export class OwnedCall implements NamedCall {
   readonly type = 'own';
@@ -53,7 +53,7 @@ export class OwnedCall implements NamedCall {
     return this.#options.row.trace?.made;
   }
 
-  /** Traces that are left if nobody learns what came of the call. */
+  /** Traces that remain when the outcome of the call stays unknown. */
   get trace(): CallTrace | undefined {
     return this.#trace;
   }
@@ -89,8 +89,8 @@ export class OwnedCall implements NamedCall {
   }
 
   /**
-   * Frees the name, since nothing came of the call; whoever repeats it makes it anew, or goes on with what
-   * it made. Resolves with false where the name is not this attempt's any more.
+   * Releases the name, since the call had no outcome: a repeat starts over, or continues with the
+   * object that was made. Resolves with false where this attempt no longer has the name.
    */
   release(): Promise<boolean> {
     return this.#end((version, { trace }) => {
@@ -100,7 +100,7 @@ export class OwnedCall implements NamedCall {
     });
   }
 
-  /** Nobody can tell what came of the call, now or later: every repeat is told so. */
+  /** The outcome of the call is unknown for good: every repeat is answered so. */
   async giveUp(): Promise<void> {
     const own = traceOf(this.#options.row.owner);
     await this.#end((version, { trace = own }) => [this.#put({ trace, isUnknown: true }, version)]);
@@ -130,7 +130,7 @@ export class OwnedCall implements NamedCall {
     return [this.#put({ answer: head, ...(owner && { owner }) }, ifVersion), ...ops];
   }
 
-  /** Version for operations that somebody else commits; throws where the name was taken over. */
+  /** Version for operations that the handler commits; throws where the name was taken over. */
   async #toGive(): Promise<Version> {
     const held = await this.#held();
     if (!held) throw takenOver();

@@ -39,11 +39,11 @@ export interface IdempotencyRecords {
   claim(attempt: Attempt): Promise<Claim>;
   /** Claims as {@link claim} does; resolves with undefined for a call of which nothing is known. */
   claimKnown(attempt: Attempt): Promise<Claim | undefined>;
-  /** Places of the calls with one name that are known, the oldest first. Rejects with `StoreError`. */
+  /** The known calls with one name, the oldest first. Rejects with `StoreError`. */
   callsAlike(place: CallPlace): Promise<CallPlace[]>;
   /**
-   * Ends an attempt of a {@link CallPlace.call}: one whose client was told is known no more, so that nobody
-   * else gets its answer; any other is left to the next attempt. Failures are reported.
+   * Ends an attempt of a {@link CallPlace.call}: one whose client got the answer is forgotten, so
+   * that no other gets it; any other is left to the next attempt. Failures are reported.
    */
   settle(attempt: Pick<Attempt, 'place' | 'request'>, wasTold: boolean): Promise<void>;
   /** Calls `listener` at changes of the record, and now and then for nothing. */
@@ -76,7 +76,7 @@ export function createIdempotencyRecords(deps: RecordsDeps): IdempotencyRecords 
  */
 class Records implements IdempotencyRecords {
   readonly #deps: RecordsDeps;
-  /** Requests of this process that hold a name, with the ends of what they write. */
+  /** Requests of this process that hold a name, with promises of their last write. */
   readonly #holding = new Map<string, Promise<void>>();
 
   constructor(deps: RecordsDeps) {
@@ -144,7 +144,7 @@ class Records implements IdempotencyRecords {
     return new OwnedCall({ ...this.#deps, key: keyOf(place), place, row, version, onEnd });
   }
 
-  /** Nobody makes the call any more. */
+  /** Takes over a call whose owner is gone. */
   async #takeOver(attempt: Attempt, seen: Seen): Promise<Claim> {
     const { place, fingerprint, rights } = attempt;
     const { trace } = seen.row;
@@ -175,7 +175,7 @@ class Records implements IdempotencyRecords {
   ): Promise<Version | undefined> {
     const condition = seen ? { ifVersion: seen.version } : { ifAbsent: true as const };
     const op = { type: 'put', key: keyOf(place), value: row, ttlMs: place.keepMs } as const;
-    // The name is held before the commit, so that nobody here takes it for that of a dead process.
+    // The name is held before the commit, so that this process does not take it for a dead one's.
     this.#holding.set(request, ended);
     try {
       const done = await this.#deps.store.commit([{ ...op, ...condition }]);

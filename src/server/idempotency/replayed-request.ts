@@ -5,7 +5,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 /** The request once more, whose body comes when it has been read from that. */
 export function replayRequest(request: IncomingMessage): IncomingMessage {
   const copy = new IncomingMessage(request.socket);
-  // The connection gives no more of this request, so it is not read.
+  // The connection has no further bytes of this request, so it is not read.
   copy._read = () => undefined;
   copy.httpVersion = request.httpVersion;
   copy.headers = request.headers;
@@ -21,7 +21,7 @@ export function fillReplayed(copy: IncomingMessage, body: Buffer): void {
   copy.complete = true;
 }
 
-/** A response whose client never leaves by itself: what is made for it is kept for a repeat. */
+/** A response whose client never leaves by itself: its answer is kept for a repeat. */
 export interface StandIn {
   readonly response: ServerResponse;
   /** `wasWritten`: the client has all of it. */

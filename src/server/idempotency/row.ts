@@ -4,7 +4,7 @@ import type { MadeThing } from '../../store/named-call.ts';
 import type { Key } from '../../store/store.ts';
 import type { CallWorker } from './workers.ts';
 
-/** Place of a call: nobody else meets its records. */
+/** Name and scope of a call: no other call meets its records. */
 export interface CallPlace {
   readonly organization: string;
   /** Id of the API key: one with fewer rights must not read what another was answered. */
@@ -31,9 +31,9 @@ export interface CallOwner extends CallWorker {
 export interface CallTrace {
   /** Id of the request that left them. */
   readonly request: string;
-  /** Shows what came of it. */
+  /** Shows the outcome of the call. */
   readonly lookUp: string;
-  /** Id of what it made in the store; absent: it acts outside the store. */
+  /** Id of the object that it made in the store; absent: it acts outside the store. */
   readonly made?: MadeThing['id'];
 }
 
@@ -51,14 +51,14 @@ export interface NameRow {
   /** Rights of the key when the call was made; absent in rows of earlier versions. */
   readonly rights?: Rights;
   /**
-   * Attempt that makes the call, or that gives its answer to a client of {@link CallPlace.call}. Null:
-   * nobody's, to be gone on with or given again. Absent where the call is over, and in rows of earlier
-   * versions.
+   * Attempt that makes the call, or that gives its answer to a client of {@link CallPlace.call}.
+   * Null: no owner; a repeat continues it or gets the answer again. Absent where the call is over,
+   * and in rows of earlier versions.
    */
   readonly owner?: CallOwner | null;
   readonly trace?: CallTrace;
   readonly answer?: KeptHead;
-  /** True once it was told that nobody knows what came of the call. */
+  /** True once a client was answered that the outcome of the call is unknown. */
   readonly isUnknown?: true;
 }
 

@@ -45,22 +45,22 @@ const EXEMPT = [
 
 /**
  * Makes calls repeatable that name themselves with `Idempotency-Key` (requirement
- * routing.idempotency-key): creates, triggers, uploads, updates and media calls by POST. Within 24 hours a repeat by the same key of the
- * API to the same path gets the first answer again, marked `idempotent-replayed: true`; another body
- * answers 409 `idempotency_key_reused`. A repeat of a call that is under way waits for it up to 30 s,
- * then answers 409 `idempotency_in_progress`, which clients may send again. Kept are successes and
- * failures that may have been billed; any other failure did nothing and frees the name. Streams are
- * not kept. A named call goes on when its client leaves.
+ * routing.idempotency-key): creates, triggers, uploads, updates and media calls by POST. Within 24
+ * hours a repeat by the same key of the API to the same path gets the first answer again, marked
+ * `idempotent-replayed: true`; another body answers 409 `idempotency_key_reused`. A repeat of a
+ * call under way waits up to 30 s, then answers 409 `idempotency_in_progress`, which clients may
+ * send again. Kept are successes and failures that may have been billed; any other failure did
+ * nothing and frees the name. Streams are not kept. A named call continues when its client leaves.
  *
- * A call begins, and its body is read, once the gate has let its key in; a repeat is a request like any
- * other. Handlers commit the name together with their effect ({@link NamedCall}), so after a kill the repeat
- * finds both or makes the call. One that may have acted outside the store answers 409
+ * A call begins, and its body is read, once the gate has admitted its key; a repeat is a request
+ * like any other. Handlers commit the name with their effect ({@link NamedCall}): after a kill a
+ * repeat finds both or makes the call. One that may have acted outside the store answers 409
  * `outcome_unknown` from then on.
  *
- * Creates of the official clients, which number their attempts (`x-stainless-retry-count`) but do not
- * name their calls, are protected where the gateway sees that an answer was lost: a second attempt gets
- * what a first one made whose client did not get all of the answer. An answer that was written to the end
- * is given to nobody else, since one thing too many does less harm than two clients with one Session.
+ * Creates of the official clients, which number their attempts (`x-stainless-retry-count`) but do
+ * not name their calls, are protected where the gateway sees that an answer was lost: a second
+ * attempt gets the outcome of a first one whose client did not get all of the answer. A complete
+ * answer goes to no other client: a duplicate does less harm than two clients with one Session.
  */
 export function withIdempotency(
   routes: readonly RouteSpec[],
@@ -92,7 +92,7 @@ function protect(handler: Handler, envelope: Envelope, deps: IdempotencyDeps): H
   };
 }
 
-/** Lets go of a call of those alike once its client was told what came of it. */
+/** Settles one of the calls alike once its client has the outcome. */
 function letGo({ exchange, place }: Call, isLast: boolean, { records }: IdempotencyDeps): void {
   if (place?.call === undefined) return;
   const { id: request, response } = exchange;
@@ -107,7 +107,7 @@ interface Call {
   readonly exchange: HttpExchange;
   /** Exchange as the handler gets it. */
   readonly inner: HttpExchange & { named?: NamedCall | undefined };
-  /** Absent: the handler is to hear of a client that leaves. */
+  /** Absent: the handler gets notice of a client that leaves. */
   readonly standIn: StandIn | undefined;
   /** Absent before it has begun. */
   place?: CallPlace;
@@ -228,7 +228,7 @@ function isToKeep({ status, headers = {} }: Reply): boolean {
   return status < 300 || (status >= 500 && headers['x-should-retry'] === 'false');
 }
 
-/** Ends the call as its failure says; gives what the client is told. */
+/** Ends the call according to its failure; gives the error for the client. */
 async function endFailed(
   claim: OwnedCall,
   thrown: unknown,

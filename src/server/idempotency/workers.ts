@@ -13,8 +13,8 @@ export interface CallWorkers {
   /** This process. */
   readonly own: CallWorker;
   /**
-   * True for a process that is no more: at once where this host shows it, elsewhere when its lease has run
-   * out. Rejects with `StoreError`.
+   * True for a process that has ended: at once where this host shows it, elsewhere when its lease
+   * has run out. Rejects with `StoreError`.
    */
   isGone(worker: CallWorker): Promise<boolean>;
 }

@@ -10,13 +10,13 @@ export type ReadDocument = (url: string) => Promise<string>;
 export interface SigningKeysDeps {
   readonly clock: Clock;
   readonly read: ReadDocument;
-  /** Receives the failure to read a set while a former one goes on. */
+  /** Receives the failure to read a set while a former one stays in use. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Age from which on a set is read again, beside its use. */
+/** Age from which on a set is read again, while it stays in use. */
 const FRESH_MS = 10 * 60_000;
-/** Callers with keys that nobody knows cannot make it read more often. */
+/** Minimum time between two reads, so that tokens with unknown keys cannot cause more. */
 const COOLDOWN_MS = 30_000;
 
 /** The public keys of an issuer: read when first needed, when they are old, and for an unknown `kid`. */
@@ -89,7 +89,7 @@ export class SigningKeys {
   }
 }
 
-/** Throws what says nothing of a token: an issuer that answers with something else is a fault of its own. */
+/** Throws an `Error` for a text that is no key set: a fault of the issuer, not of the token. */
 function toKeySet(text: string, uri: string): JWTVerifyGetKey {
   const set = parseJsonObject(text);
   if (!Array.isArray(set?.['keys'])) throw new Error(`${uri} answered with no key set`);

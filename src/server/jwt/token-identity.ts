@@ -5,13 +5,13 @@ import { fromNanos, toNanos } from '../../core/money.ts';
 /** Claims of a token whose signature, issuer, audience and times are right. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Subject of a token, and what it may do. */
+/** Subject of a token, and its rights. */
 export interface TokenIdentity {
   readonly subject: string;
   /** Id or name. */
   readonly organization: string;
   readonly scopes: readonly string[];
-  /** Members of the key that stands for the subject, those alone of which the issuer is asked. */
+  /** Members of the subject's key; only those that the issuer's settings take from claims. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -26,7 +26,7 @@ const MAX_SUBJECT_LENGTH = 180;
 /** Longest value of a label. */
 const MAX_LABEL_LENGTH = 512;
 
-/** Reads what an issuer says of a subject; undefined where a claim is absent or of another form. */
+/** Reads the claims of an issuer about a subject; undefined where one is absent or malformed. */
 export function readIdentity(claims: Claims, issuer: JwtIssuer): TokenIdentity | undefined {
   const subject = textAt(claims, issuer.subject);
   const organization =

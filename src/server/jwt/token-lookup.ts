@@ -17,7 +17,7 @@ export interface TokenLookupDeps extends SigningKeysDeps, SubjectKeysDeps {
 
 /** A token whose signature was checked. */
 interface Checked {
-  /** Id of the key that stands for its subject. */
+  /** Id of the key of its subject. */
   readonly key: string;
   readonly scopes: ReadonlySet<string>;
   /** Milliseconds since epoch. */
@@ -38,12 +38,12 @@ interface Known {
 const MAX_CHECKED = 10_000;
 /** Signing keys that an issuer took back, and claims that it changed, count again so soon. */
 const CHECKED_FOR_MS = 10 * 60_000;
-/** Clocks of issuers may be so much ahead of or behind this one. */
+/** Greatest difference, either way, between the clock of an issuer and this one. */
 const TOLERANCE_S = 5;
 
 /**
  * Finds the principals of tokens (RFC 7519). A token counts as the key of its subject, within its own
- * scopes; what is wrong with it is told as of a key.
+ * scopes; its faults are reported like those of a key.
  */
 export class TokenLookup {
   readonly #deps: TokenLookupDeps;
@@ -132,7 +132,7 @@ function issuerOf(token: string): string | undefined {
   }
 }
 
-/** Throws what says nothing of the token: keys that could not be read. */
+/** Throws errors that are not about the token: keys that could not be read. */
 function refusalOf(thrown: unknown): 'expired' | 'unknown' {
   if (thrown instanceof errors.JWTExpired) return 'expired';
   if (thrown instanceof errors.JOSEError) return 'unknown';

@@ -12,7 +12,7 @@ import type { TokenLookup, TokenLookupDeps } from './token-lookup.ts';
 export interface TokensDeps extends Omit<TokenLookupDeps, 'read' | 'onError'> {
   readonly log: Pick<Log, 'warn'>;
   readonly proxies?: ProxyRules | undefined;
-  /** Age of what is known of changes, in milliseconds. */
+  /** Age of the last known state of changes, in milliseconds. */
   ageMs(): number;
 }
 
@@ -24,7 +24,7 @@ const MAX_AGE_MS = 1_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1024 * 1024;
 
-/** Takes tokens of issuers beside keys. Without an issuer everything is looked up as a key. */
+/** Takes tokens of issuers in addition to keys. Without an issuer every value counts as a key. */
 export function withTokens(lookup: KeyLookup, deps: TokensDeps): KeyLookup {
   if (deps.issuers.length === 0) return lookup;
   const tokens = lazy('tokens', async () => {

@@ -16,7 +16,7 @@ export interface OpenApiInput {
   readonly publicUrl?: string | undefined;
 }
 
-/** Part of the interface that a document is about: what is below `/v1` and `/v1beta`, or below `/admin`. */
+/** Part of the API that a document is about: `/v1` and `/v1beta`, or `/admin`. */
 export type ApiPart = 'public' | 'admin';
 
 export type OpenApiDocument = Readonly<Record<string, unknown>> & {
@@ -76,7 +76,7 @@ const PARTS: Readonly<Record<ApiPart, Part>> = {
 /**
  * The OpenAPI 3.1 document of a part of the interface, by default of everything below `/v1` and `/v1beta`
  * (requirement versioning.openapi-served): the paths from the routes, the resources from their
- * declarations. A route that nobody described is listed all the same.
+ * declarations. A route without a description is listed all the same.
  */
 export function describeApi(
   { routes, definitions, publicUrl }: OpenApiInput,
@@ -134,7 +134,7 @@ function served(key: string, envelope: Envelope, doc?: OperationDoc): Served {
   };
 }
 
-/** `GET /v1/run/{id}` for each method of a route, and for all that a wildcard stands for. */
+/** `GET /v1/run/{id}` for each method of a route, and for all that a wildcard matches. */
 function namesOf({ path, methods }: RouteSpec): string[] {
   return Object.keys(methods).flatMap((method) => {
     const known = WILDCARDS[`${method} ${path}`] ?? [toTemplate(path)];

@@ -9,7 +9,7 @@ const PATHS: Readonly<Record<ApiPart, string>> = {
 };
 
 /**
- * `GET /openapi.json` and `GET /admin/openapi.json`, for everyone: they tell nothing that the
+ * `GET /openapi.json` and `GET /admin/openapi.json`, for everyone: they contain nothing that the
  * documentation does not.
  */
 export function openApiRoutes(input: OpenApiInput): RouteSpec[] {

@@ -10,7 +10,7 @@ export interface OperationDoc {
   readonly body?: JsonSchema;
   /** True: a body may be left out. */
   readonly bodyOptional?: boolean;
-  /** `json` (default), or what a form alone or JSON and a form are taken as. */
+  /** Media types of the body. Default: `json`. */
   readonly takes?: 'json' | 'form' | 'json-or-form' | 'json-or-yaml';
   /** Absent: no JSON is promised. */
   readonly answer?: JsonSchema;

@@ -7,7 +7,7 @@ import { list, object, pageOf, schemaRef } from './schemas.ts';
 import type { JsonSchema } from './schemas.ts';
 
 export interface ResourceDocs {
-  /** `POST /v1/agents` → what it takes and answers. */
+  /** `POST /v1/agents` → its input and answer. */
   readonly operations: Readonly<Record<string, OperationDoc>>;
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 }
@@ -16,7 +16,7 @@ type Properties = Readonly<Record<string, JsonSchema>>;
 
 const BOUNDS = ['gt', 'gte', 'lt', 'lte'].map((bound) => `created_at[${bound}]`);
 
-/** Describes an organization's own API of a kind from its declaration alone. */
+/** Describes an organization's own API of a kind from its declaration only. */
 export function describeResource(
   definition: ResourceDefinition,
   api: OrganizationApi,

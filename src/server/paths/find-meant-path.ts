@@ -59,7 +59,7 @@ const isOpen = (segment: string): boolean => segment.startsWith(':') || segment.
 function fits(route: readonly string[], segments: readonly string[]): boolean {
   const isRest = route.at(-1)?.startsWith('**') === true;
   const length = isRest ? route.length - 1 : route.length;
-  // The part that `**` stands for is never empty here: the path without it is a route of its own.
+  // The part that `**` matches is never empty here: the path without it is a route of its own.
   if (isRest ? segments.length <= length : segments.length !== length) return false;
   return route
     .slice(0, length)

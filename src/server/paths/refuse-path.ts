@@ -42,7 +42,7 @@ function toMessage(meant: MeantPath | undefined): string {
     : `no such path; did you mean ${meant.path}?`;
 }
 
-/** Shape that the client speaks, as far as its headers or the version of the path tell. */
+/** Shape that the client speaks, as far as its headers or the version of the path show. */
 function envelopeOf(path: string, headers: IncomingHttpHeaders): Envelope | undefined {
   if ('anthropic-version' in headers || 'anthropic-beta' in headers) return 'messages';
   if ('x-goog-api-client' in headers || 'x-goog-api-key' in headers || path.startsWith('/v1beta/'))

@@ -34,7 +34,7 @@ export async function convergeConfig(
   return diagnostics;
 }
 
-/** The files of the configuration, as the audit log tells of them. */
+/** The files of the configuration, as the audit log names them. */
 function fileOrigin({ files }: Pick<GatewayConfig, 'files'>): Origin {
   const name = files.length === 0 ? 'configuration' : files.join(', ');
   return {

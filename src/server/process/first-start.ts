@@ -15,8 +15,8 @@ const ADMIN_KEY = 'admin.key';
 
 /**
  * Refuses an embedded store whose file is missing or empty although the admin key of one is there:
- * that key is made after the first commit, so there was one (requirement store.damage.empty-beside-key).
- * The master key is made before the store, so beside it alone only an empty file is refused.
+ * that key is made after the first commit (requirement store.damage.empty-beside-key). The master
+ * key is made before the store, so with only that key just an empty file is refused.
  *
  * @throws StoreError `corrupt`, before anything is made
  */
@@ -58,7 +58,7 @@ async function sizeOf(file: string): Promise<number | undefined> {
   try {
     return (await stat(file)).size;
   } catch (error) {
-    // Below a file there is nothing either; opening the store says what is wrong with its place.
+    // Below a file there is nothing either; opening the store reports the fault of its path.
     const { code = '' } = error as NodeJS.ErrnoException;
     if (['ENOENT', 'ENOTDIR'].includes(code)) return undefined;
     throw error;
@@ -100,7 +100,7 @@ export interface SignalOutcome {
   readonly error: string | null;
 }
 
-/** Notes an outcome beside the address, unless a later gateway has written its own there. */
+/** Notes an outcome with the address, unless a later gateway has written its own there. */
 export async function noteOutcome(dataDir: string, last: SignalOutcome): Promise<void> {
   const path = join(dataDir, 'runtime.json');
   const runtime = JSON.parse(await readFile(path, 'utf8')) as { url: string; pid: number };

@@ -13,8 +13,8 @@ const NO_GROWTH = 1;
 const OWN_YOUNG = /--(?:min|max)[-_]semi[-_]space[-_]size|--semi[-_]space[-_]growth[-_]factor/;
 const OWN_OLD = /--heap[-_]growing[-_]percent/;
 /**
- * Garbage of the old generation in percent of what lives there, at which it is collected. By itself V8 lets
- * it grow up to four times as large; of 50, 70, 100 and 150, 100 takes a fifth less memory for no more CPU.
+ * Garbage of the old generation in percent of live objects, at which it is collected. V8's default
+ * is up to four times as much; of 50, 70, 100 and 150, 100 takes a fifth less memory at equal CPU.
  */
 const OLD_GARBAGE_PERCENT = 100;
 
@@ -30,9 +30,9 @@ export function boundHeap({ flags }: HeapBoundsOptions): () => void {
 }
 
 /**
- * Keeps the young generation of this process from growing beyond {@link YOUNG_GENERATION_BYTES}. V8 takes
- * its limit at the start alone, as a flag, for which a second process would be needed; how fast it grows
- * it reads each time, so growing is switched off while a step would lead beyond, and on again when V8
+ * Keeps the young generation of this process from growing beyond {@link YOUNG_GENERATION_BYTES}.
+ * V8 takes its limit only at the start, as a flag, which needs a second process; its growth factor
+ * is read each time, so growing is switched off while a step would exceed it, and on again when V8
  * made it smaller. Returns what ends the watch.
  */
 function boundYoungGeneration(): () => void {

@@ -24,7 +24,7 @@ type Action = SignalOutcome['action'];
 
 /** Signals that came while nothing could be done yet. */
 export interface EarlySignals {
-  /** Ends the noting, and gives what was noted. */
+  /** Ends the noting, and gives the noted actions. */
   take(): readonly Action[];
 }
 
@@ -62,7 +62,7 @@ export function listenForSignals(options: SignalsOptions): Signals {
     await note({ action, at: clock.now(), error });
   };
   const queue = (action: Action): void => {
-    // One that waits will read what is there by then.
+    // A pending action reads the files as they are by then.
     if (waiting.has(action)) return;
     waiting.add(action);
     running = act(action, running);

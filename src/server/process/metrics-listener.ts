@@ -7,8 +7,8 @@ export interface MetricsListener {
 }
 
 /**
- * Serves `GET` and `HEAD /metrics` on an address of its own: what it tells is for operators, and the public
- * listener never carries it.
+ * Serves `GET` and `HEAD /metrics` on an address of its own: metrics are for operators, and the
+ * public listener never carries them.
  */
 export async function listenForMetrics(
   { host, port }: { host: string; port: number },

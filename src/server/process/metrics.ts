@@ -106,7 +106,7 @@ function observeSeries({ Counter, Histogram }: typeof Prometheus): RequestObserv
   };
 }
 
-/** Counts what `server.retention` removed; after {@link createMetrics}, which begins anew. */
+/** Counts rows that `server.retention` removed; after {@link createMetrics}, which resets all. */
 export async function createRemovalCounter(): Promise<(kind: string, rows: number) => void> {
   const { Counter } = await import('prom-client');
   const removed = new Counter({
@@ -128,7 +128,7 @@ export async function createRefusalCounter(): Promise<(code: string) => void> {
   return (error) => refused.inc({ error });
 }
 
-/** Counts rejections that nothing handled; after {@link createMetrics}, which begins anew. */
+/** Counts unhandled rejections; after {@link createMetrics}, which resets all. */
 export async function createRejectionCounter(): Promise<() => void> {
   const { Counter } = await import('prom-client');
   const unforeseen = new Counter({
@@ -138,7 +138,7 @@ export async function createRejectionCounter(): Promise<() => void> {
   return () => unforeseen.inc();
 }
 
-/** Tells how full the memory of request bodies is; after {@link createMetrics}, which begins anew. */
+/** Shows the fill of the memory of bodies; after {@link createMetrics}, which resets all. */
 export async function createBodyGauges(budget: ByteBudget): Promise<void> {
   const { Gauge } = await import('prom-client');
   const series = [

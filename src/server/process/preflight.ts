@@ -12,8 +12,8 @@ import { CertificateError, readCertificate } from '../http/certificate-files.ts'
 import { assertCanListen } from '../http/listen.ts';
 
 /**
- * Looks for what would end a start, before anything is made: secrets of the server that cannot be read,
- * a data directory that cannot be used, addresses that cannot be had.
+ * Looks for faults that would end a start, before anything is made: unreadable secrets of the
+ * server, an unusable data directory, addresses that cannot be had.
  *
  * @throws Error with a sentence that says what to do
  */

@@ -22,7 +22,7 @@ const FIXED = {
   console: 'server.console',
 } as const satisfies Partial<Record<keyof ServerConfig, string>>;
 
-/** The settings that differ and that new workers beside the former ones could not serve with. */
+/** Changed settings with which new workers could not serve at the same time as the former ones. */
 export function fixedChanges(before: ServerConfig, after: ServerConfig): string[] {
   const names = Object.keys(FIXED) as (keyof typeof FIXED)[];
   const changed = names.filter(
@@ -33,12 +33,12 @@ export function fixedChanges(before: ServerConfig, after: ServerConfig): string[
 }
 
 export interface ReloadsOptions {
-  /** Undefined for files that are not valid; it has told why. */
+  /** Undefined for files that are not valid; it has logged why. */
   load(): Promise<GatewayConfig | undefined>;
   readonly sources: ReferenceSources;
   tell(problems: readonly Diagnostic[]): void;
   readonly log: Log;
-  /** Undefined where one process serves alone. */
+  /** Undefined where only one process serves. */
   readonly workers: Workers | undefined;
 }
 
@@ -103,7 +103,7 @@ async function loadAndApply(
     gateway.condition.reloadError = error;
     workers?.tellReload(error);
   };
-  // Readiness is told to anybody, the reason only to the log: it may name files.
+  // Readiness is public, so only the log has the reason: it may name files.
   const refuse = (error: string, reason = error): Applied => {
     note(error);
     log.error('the configuration was not reloaded; the former one serves on', { reason });

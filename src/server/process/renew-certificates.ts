@@ -7,7 +7,7 @@ import { watchFiles } from './watch-files.ts';
 import { onRenew } from './worker-channel.ts';
 
 /**
- * Renews the certificate of what is served when its files change, on SIGHUP, and when the first process
+ * Renews the certificate of a listener when its files change, on SIGHUP, and when the first process
  * says so. A bad pair is a line in the log, and the former one stays. Returns the function that stops it.
  */
 export function renewCertificates(

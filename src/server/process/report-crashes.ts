@@ -10,8 +10,8 @@ export interface CrashReports {
   /** True once an exception that nothing caught ends the process. */
   readonly isCrashed: boolean;
   /**
-   * Resolves at an exception that nothing caught: who asks stops serving, and the process ends within 10
-   * seconds. While nobody asks, it ends at once.
+   * Resolves at an exception that nothing caught: the caller stops serving, and the process ends
+   * within 10 seconds. Without a caller it ends at once.
    */
   untilCrashed(): Promise<void>;
   /** Runs for each rejection that nothing handled. */
@@ -20,10 +20,10 @@ export interface CrashReports {
 }
 
 /**
- * Logs what nobody caught. An exception ends the process with exit code 1: nobody knows what it left
- * half done. A rejection ends nothing, since only its own chain of promises stops there. Node.js itself
- * would print the error with all its members: those of a driver hold what it was called with, passwords
- * included.
+ * Logs uncaught errors. An exception ends the process with exit code 1, since its state may be
+ * inconsistent. A rejection ends nothing, since only its own chain of promises stops there.
+ * Node.js itself would print the error with all its members: those of a driver hold its arguments,
+ * passwords included.
  */
 export function reportCrashes(log: Log): CrashReports {
   let isCrashed = false;
@@ -35,7 +35,7 @@ export function reportCrashes(log: Log): CrashReports {
     log.flush();
     if (!leave || isCrashed) process.exit(1);
     isCrashed = true;
-    // Independent of any clock: what is left of this process may hang.
+    // Independent of any clock: the rest of this process may hang.
     setTimeout(() => process.exit(1), END_WITHIN_MS).unref();
     leave();
   };

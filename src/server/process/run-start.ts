@@ -65,11 +65,11 @@ export interface Served {
   url: string;
   /** Undefined where no console is served. */
   consoleUrl: string | undefined;
-  /** Address that it was told to listen on. */
+  /** Configured address of the listener. */
   host: string;
 }
 
-/** Options with the text that stands for a file. */
+/** Options with the text that replaces a file. */
 interface PreparedOptions extends StartOptions {
   text?: string;
 }
@@ -99,7 +99,7 @@ const sayColoured = (text: string): void => void process.stderr.write(printableC
 const say = (text: string): void => void process.stderr.write(printable(text));
 
 /**
- * `gateway start`: runs until it is told to stop and gives the exit code. SIGTERM and SIGINT drain,
+ * `gateway start`: runs until a signal stops it and gives the exit code. SIGTERM and SIGINT drain,
  * SIGHUP reloads, SIGUSR2 replaces the workers; a second SIGINT ends at once.
  */
 export async function runStart(options: StartOptions): Promise<number> {

@@ -72,8 +72,8 @@ async function makeDataDirectory(path: string): Promise<void> {
 export interface Serving {
   readonly url: string;
   /**
-   * Drains, ends what is left in-band, and settles everything. `drainMs` without a delay takes the place
-   * of the configured times.
+   * Drains, ends the remaining streams in-band, and settles everything. `drainMs` without a delay
+   * replaces the configured times.
    */
   stop(drainMs?: number): Promise<void>;
   /**
@@ -148,7 +148,7 @@ async function drainAndClose(
   const deadline = clock.monotonic() + drainMs;
   const drained = listener.drain();
   if (!(await within(drained, drainMs, clock))) {
-    // Others go on with it, so it must not take the end of its calls for a failure.
+    // Other processes continue it, so it must not take the end of its calls for a failure.
     gateway.leaveWork();
     gateway.endStreams();
     if (!(await within(drained, FAREWELL_MS, clock))) {

@@ -9,9 +9,9 @@ import { serveGateway } from './serve-gateway.ts';
 export interface ServeOptions {
   readonly log: Log;
   onListening?(url: string): Promise<void>;
-  /** Ends the serving, beside SIGTERM and SIGINT. */
+  /** Ends the serving, in addition to SIGTERM and SIGINT. */
   readonly until?: Promise<void>;
-  /** A fault that ends the serving soon: what is under way gets three seconds. */
+  /** A fault that ends the serving soon: calls under way get three seconds. */
   readonly crashed?: Promise<void>;
 }
 

@@ -8,9 +8,9 @@ const SETTLE_MS = 200;
 
 export interface FileWatch {
   /**
-   * Looks at these files from now on, in place of the former ones. A change that was not told yet is told.
-   * Throws what the file system answers for a directory that cannot be watched; the former files are
-   * watched on.
+   * Looks at these files from now on, in place of the former ones. A pending change is reported.
+   * Throws the error of the file system for a directory that cannot be watched; then the former
+   * files stay watched.
    */
   follow(files: readonly string[]): void;
   close(): void;
@@ -74,7 +74,7 @@ export function watchFiles(
   };
 }
 
-/** Tells how the files and their neighbours of the same ending are, by path. */
+/** State of the files and of their neighbours with the same ending, by path. */
 function stateOf(files: readonly string[]): Map<string, string> {
   const all = new Set(files);
   for (const directory of new Set(files.map((file) => dirname(file)))) {

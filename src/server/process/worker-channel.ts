@@ -4,7 +4,7 @@ import { packageFile } from '../../core/package-root.ts';
 import { fromSettingsMessage } from './worker-settings.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
-/** Between the first process and its workers, beside what Node.js itself sends. */
+/** Between the first process and its workers, in addition to the messages of Node.js itself. */
 interface Message {
   readonly type:
     | 'gateway:hello'
@@ -57,17 +57,17 @@ export function tellToRenew(worker: Worker): void {
   tellWorker(worker, { type: 'gateway:renew' });
 }
 
-/** Calls the listener whenever a worker is told to renew; returns the function that stops it. */
+/** Calls the listener whenever a worker is to renew; returns the function that stops it. */
 export function onRenew(listener: () => void): () => void {
   return onMessage('gateway:renew', listener);
 }
 
-/** Tells a worker why the last reload was refused, or null. Called in the first process. */
+/** Sends a worker why the last reload was refused, or null. Called in the first process. */
 export function tellReload(worker: Worker, reloadError: string | null): void {
   tellWorker(worker, { type: 'gateway:reload', reloadError });
 }
 
-/** Calls the listener in a worker with what {@link tellReload} tells. */
+/** Calls the listener in a worker with each message of {@link tellReload}. */
 export function onReload(listener: (reloadError: string | null) => void): void {
   onMessage('gateway:reload', ({ reloadError = null }) => listener(reloadError));
 }
@@ -77,7 +77,7 @@ export function askForSeries(worker: Worker): void {
   tellWorker(worker, { type: 'gateway:series' });
 }
 
-/** Calls the listener in the first process with what a worker tells by {@link offerSeries}. */
+/** Calls the listener in the first process with the series of a worker's {@link offerSeries}. */
 export function onSeries(worker: Worker, listener: (series: unknown) => void): void {
   worker.on('message', (message: unknown) => {
     if (typeOf(message) === 'gateway:series') listener((message as Message).series);
@@ -85,8 +85,8 @@ export function onSeries(worker: Worker, listener: (series: unknown) => void): v
 }
 
 /**
- * Tells the first process the series of this worker: now, whenever it asks, and whenever the function
- * that it gives is called, which resolves when they are sent.
+ * Sends the first process the series of this worker: now, whenever it asks, and whenever the
+ * function that it gives is called, which resolves when they are sent.
  */
 export async function offerSeries(read: () => Promise<unknown>): Promise<() => Promise<void>> {
   const tell = async (): Promise<void> =>
@@ -96,14 +96,14 @@ export async function offerSeries(read: () => Promise<unknown>): Promise<() => P
   return tell;
 }
 
-/** Tells the first process that the event loop of this worker turns. */
+/** Sends the first process a beat for as long as the event loop of this worker runs. */
 export function startBeating(): void {
   setInterval(() => void tellFirst({ type: 'gateway:beat' }), BEAT_MS).unref();
 }
 
 /**
- * Calls `onStuck` once in the first process when a worker that has been heard of is silent for
- * 30 seconds. Counted in own ticks, so that a machine that slept stops nobody.
+ * Calls `onStuck` once in the first process when a worker that has sent a beat is silent for
+ * 30 seconds. Counted in own ticks, so that a machine that slept stops no worker.
  */
 export function watchBeats(worker: Worker, onStuck: () => void): void {
   let missed: number | undefined;
@@ -118,7 +118,7 @@ export function watchBeats(worker: Worker, onStuck: () => void): void {
   worker.once('exit', () => clearInterval(timer));
 }
 
-/** Runs in front of the command in a worker, and ends it when the first process dies that early. */
+/** Runs before the command in a worker, and ends it when the first process dies that early. */
 const PRELOAD = packageFile('bin/worker-start.cjs');
 
 /** Sets the options of Node.js for every worker that is forked from now on. Called in the first process. */
@@ -127,11 +127,11 @@ export function prepareForks(): void {
   cluster.setupPrimary({ execArgv });
 }
 
-/** Calls the listener in a worker when the first process, which alone can take connections, has ended. */
+/** Calls the listener in a worker when the first process, the only acceptor, has ended. */
 export function onFirstProcessGone(listener: () => void): void {
   const { worker } = cluster;
   if (!worker) return;
-  // The disconnect alone tells of it, also where a message could not be sent any more.
+  // The disconnect is signal enough, also where a message could not be sent any longer.
   worker.removeAllListeners('error').on('error', () => undefined);
   worker.removeAllListeners('disconnect');
   // Node.js would end the worker there and then, and with it every answer under way.
@@ -139,7 +139,7 @@ export function onFirstProcessGone(listener: () => void): void {
   process.once('disconnect', listener);
 }
 
-/** One that is gone already tells so by its exit. */
+/** One that is gone already is noticed by its exit. */
 function tellWorker(worker: Worker, message: Message): void {
   if (worker.isConnected()) worker.send(message, () => undefined);
 }

@@ -9,14 +9,14 @@ const ANSWER_MS = 1_000;
 /** Series of one process, as the library gives them for its own sums; its types call `type` a number. */
 type Series = readonly { readonly type: string }[];
 
-/** Answers the first process, and gives the function that tells it the series of now. Called in a worker. */
+/** Answers the first process, and gives the function that sends the series. Called in a worker. */
 export async function offerMetrics(): Promise<() => Promise<void>> {
   return offerSeries(readSeries);
 }
 
 /**
- * Series of all workers together, for the first process. One that does not answer in time counts with what
- * it told last. Counters and histograms of those that are gone stay in the sums, so that none ever falls.
+ * Series of all workers together, for the first process. One that does not answer in time counts
+ * with its last series. Counters and histograms of ended ones stay in the sums, so that none falls.
  */
 export class WorkerMetrics {
   readonly #clock: Clock;
@@ -27,7 +27,7 @@ export class WorkerMetrics {
     this.#clock = clock;
   }
 
-  /** Takes in what a worker tells from now on. */
+  /** Takes in the series of a worker from now on. */
   watch(worker: Worker): void {
     const member = new Member(worker);
     this.#members.add(member);
@@ -73,7 +73,7 @@ class Member {
     });
   }
 
-  /** Resolves when it has told its series; at once where it is not ready. */
+  /** Resolves when it has sent its series; at once where it is not ready. */
   async ask(): Promise<void> {
     if (!this.told) return;
     if (!this.#answer) {

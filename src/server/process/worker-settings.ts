@@ -4,7 +4,7 @@ import type { GatewayConfig } from '../../config/read/load-config.ts';
 /** Settings of workers: the same for all of them, whatever becomes of the files meanwhile. */
 export type WorkerSettings = Pick<GatewayConfig, 'server' | 'origins'>;
 
-/** Marks what is a reference to a secret, which as text would be told from no other text. */
+/** Marks a reference to a secret, which as text would look like any other text. */
 const SECRET = 'gateway:secret';
 
 /** Message from the first process to its workers. References to secrets stay references. */

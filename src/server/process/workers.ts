@@ -19,17 +19,17 @@ const RESPAWN_MS = 1_000;
 export interface WorkersOptions {
   readonly log: Log;
   onListening(url: string): Promise<void>;
-  /** Runs for every worker before it can have told anything. */
+  /** Runs for every worker before its first message. */
   onFork?(worker: Worker): void;
 }
 
 /** Several processes that serve one address. */
 export interface Workers {
-  /** Starts them, and a new one for each that dies; gives the exit code once they were told to stop. */
+  /** Starts them, and a new one for each that dies; gives the exit code once all have ended. */
   run(): Promise<number>;
   /**
    * Replaces them one by one, each new one listening before a former one drains. Rejects with `Error`
-   * when a new one does not come to listen; then those that serve go on, with what they had.
+   * when a new one does not come to listen; then the former ones continue, with their settings.
    */
   replace(settings: WorkerSettings): Promise<void>;
   /** Has every worker read the files of its certificate again. */
@@ -90,7 +90,7 @@ class WorkerCrew implements Workers {
     this.#count = settings.server.workers;
     for (const [index, worker] of former.entries()) {
       if (this.#stopping) return;
-      // The first new one shows that they can serve before anybody goes.
+      // The first new one shows that they can serve before a former one ends.
       const isNeeded = index === 0 || this.#serving.size <= this.#count;
       if (isNeeded && !(await isListening(this.#spawn()))) {
         if (this.#stopping) return;
@@ -121,7 +121,7 @@ class WorkerCrew implements Workers {
     this.#all.add(worker);
     worker.on('error', (error) => {
       log.error('a worker cannot be reached', { worker: worker.id, reason: reasonOf(error) });
-      // One that could not be forked tells of no exit.
+      // One that could not be forked emits no exit.
       if (worker.process.pid === undefined) this.#forget(worker);
     });
     offerSettings(worker, {

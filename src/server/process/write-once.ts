@@ -30,7 +30,7 @@ async function read(path: string): Promise<string | undefined> {
   }
 }
 
-/** Linked into place whole, so that nobody reads the half of it. */
+/** Linked to its path whole, so that no reader sees a partial file. */
 async function create(path: string, line: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomBytes(6).toString('hex')}`;

@@ -27,7 +27,7 @@ export interface AccountRoutesDeps extends OrganizationDeps, Pick<UsageDeps, 'us
 /** Money of an organization; decimal strings of `currency`, UTC windows. */
 export interface BalanceView {
   readonly currency: 'USD';
-  /** `credit` less `spent`; below zero is what was used without prepayment. */
+  /** `credit` less `spent`; below zero is use without prepayment. */
   readonly balance: string;
   /** Amount that was paid or granted in advance. */
   readonly credit: string;

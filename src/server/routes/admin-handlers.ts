@@ -48,7 +48,7 @@ export interface AdminDeps
 export function adminKindHandlers(deps: AdminDeps): Readonly<Record<string, Handler>> {
   const { repository, spools, maxBodyBytes, resourceValues } = deps;
   const bodies = { spools, maxBodyBytes, resourceValues };
-  // Turns of the event loop take real time, whatever clock the gateway goes by.
+  // Ticks of the event loop take real time, whatever clock the gateway goes by.
   const writes = new TurnQueue({ clock: systemClock, others: () => deps.active.begun });
   const toHandler = (definition: ResourceDefinition): Handler => {
     const handle = createResourceHandler(definition, repository);
@@ -58,7 +58,7 @@ export function adminKindHandlers(deps: AdminDeps): Readonly<Record<string, Hand
       const api = { path: definition.path, fromForm: definition.api?.fromForm };
       const request = toResourceRequest(api, exchange, { holder, ...bodies });
       const isWrite = exchange.request.method !== 'GET';
-      // Many writes arrive together when somebody applies; inference must not wait for all of them.
+      // An apply sends many writes at once; inference must not wait for all of them.
       if (isWrite) await writes.enter();
       const by = originOf(exchange, principal);
       const rights = rightsOf(principal);

@@ -22,7 +22,7 @@ export interface BudgetSpending {
   readonly spent: string;
   /** Amount that calls under way may still cost. */
   readonly reserved: string;
-  /** Amount less what is spent; never below zero. */
+  /** Amount less `spent`; never below zero. */
   readonly left: string;
 }
 

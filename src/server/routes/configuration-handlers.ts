@@ -33,7 +33,7 @@ export interface ConfigurationPlanView {
   readonly plan: Plan | null;
 }
 
-/** Folder that stands for the one of the files; nothing is read from the disk. */
+/** Folder in place of that of the files; nothing is read from the disk. */
 const FOLDER = '/files';
 const MAX_FILES = 100;
 
@@ -67,7 +67,7 @@ async function planFiles(
   const texts = new Map(files.map(({ name, text }) => [pathOf(name), Buffer.from(text)]));
   const { config, diagnostics } = await loadConfig({
     paths: files.map(({ name }) => name),
-    // Variables are those of whoever applies, which nobody knows here.
+    // Variables are those of the client that applies, which are unknown here.
     env: {},
     cwd: FOLDER,
     files: inMemory(texts),

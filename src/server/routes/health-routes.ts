@@ -19,7 +19,7 @@ export interface HealthDeps {
   condition(): Condition;
 }
 
-/** Milliseconds for the store's answer: whoever asks for readiness waits a second or a few. */
+/** Milliseconds for the store's answer: probes of readiness wait a second or a few. */
 const STORE_MS = 1_000;
 
 /**
@@ -49,7 +49,7 @@ export function healthRoutes({ store, clock, condition }: HealthDeps): RouteSpec
   ];
 }
 
-/** Tells whether the store takes a write within a second; those who ask meanwhile share the answer. */
+/** Checks whether the store takes a write within a second; concurrent callers share the answer. */
 function createStoreCheck(store: HealthDeps['store'], clock: Clock): () => Promise<boolean> {
   let asking: Promise<boolean> | undefined;
   const ask = async (): Promise<boolean> => {

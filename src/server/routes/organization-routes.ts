@@ -18,7 +18,7 @@ export interface OrganizationDeps extends GateDeps, ResourceBodies {
   resourceXApiKey: boolean;
 }
 
-/** Bearer alone, unless the operator lets older clients send `x-api-key` too. */
+/** Only Bearer, unless the operator lets older clients send `x-api-key` too. */
 export function resourceCarriers({
   resourceXApiKey,
 }: Pick<OrganizationDeps, 'resourceXApiKey'>): readonly Carrier[] {

@@ -56,7 +56,7 @@ export const WEBHOOK_ROUTES = toOutline({
   [`${WEBHOOK_DELIVERIES_PATH}/:id/redeliver`]: { POST: 'redeliver' },
 });
 
-/** `POST /v1/run` and `GET /v1/run/{id}`, for keys with the scope `run`, and how any task stands. */
+/** `POST /v1/run` and `GET /v1/run/{id}`, for the scope `run`, and the status of any task. */
 export const RUN_ROUTES = toOutline(
   {
     [RUN_PATH]: { POST: 'create' },
@@ -104,7 +104,7 @@ export const REQUEST_STREAM_ROUTES = toOutline({
 /** Links that sign a browser in to the console, for keys with the scope `admin`. */
 export const CONSOLE_ROUTES = toOutline({ '/admin/v1/console/links': { POST: 'createLink' } });
 
-/** Sign-in of people by the OpenID provider, for anybody: there is no key yet. */
+/** Sign-in of people by the OpenID provider, without a credential: there is no key yet. */
 export const SSO_ROUTES = toOutline({
   '/v1/account/sso': { GET: 'tellSso' },
   '/v1/account/sso/device': { POST: 'startDevice' },

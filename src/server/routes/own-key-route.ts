@@ -14,13 +14,13 @@ export interface OwnKeyView {
   readonly organization: { readonly id: string; readonly name: string };
   /** Null: everything but admin. */
   readonly scopes: readonly string[] | null;
-  /** Null: its scopes alone decide. */
+  /** Null: only its scopes decide. */
   readonly role: Role | null;
 }
 
 /**
  * `GET /v1/account/key`: whom the gateway takes the caller for (requirement cli.contexts). Every key may
- * ask, whatever its scopes, so that a restricted one can tell whether it is valid.
+ * ask, whatever its scopes, so that a restricted one can find out whether it is valid.
  */
 export function ownKeyRoute(deps: OrganizationDeps): RouteSpec {
   const carriers = resourceCarriers(deps);

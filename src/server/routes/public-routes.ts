@@ -36,7 +36,7 @@ export interface PublicDeps extends SurfaceDeps, PublicAddress {
   readonly store: Store;
   repository: Repository;
   readonly tasks: ReturnType<typeof openTasks>;
-  /** HTTP to an API; `holder` is whoever its connections are shared out to. */
+  /** HTTP to an API; each `holder` gets a fair share of its connections. */
   transportToApi(api: Api, holder: string): Transport;
   /** `server.compat.model_lists`. */
   readonly readsEveryCarrier: boolean;

@@ -96,13 +96,13 @@ function follow({ request, response }: HttpExchange, options: FollowOptions): Re
       forget();
       followers.delete(member);
       gone.abort();
-      // A client that is cut off asks again, behind the last event that came.
+      // A client that is cut off asks again, with the id of the last event that it received.
       relay.end();
     });
   return { type: 'stream', status: 200, headers: HEADERS, body: relay.body };
 }
 
-/** The same channel for all who follow the same, for as long as somebody does. */
+/** One channel for all clients with the same filter and view, for as long as it has a follower. */
 function createChannels(
   deps: RequestFeedDeps,
 ): (filter: RequestFilter, view: RequestView) => RequestChannel {

@@ -12,14 +12,14 @@ import {
 } from '../../sessions/page-query.ts';
 
 const MAX_RUNS = 100;
-/** Run behind which the list goes on. */
+/** Run after which the list continues. */
 const PLACE = /^drun_\w{1,100}$/;
 const STATUSES: readonly RunStatus[] = ['pending', 'succeeded', 'failed'];
 
 export interface RunPageRequest {
   readonly organization: string;
   readonly query: URLSearchParams;
-  /** Schedule whose runs are listed, whatever the query says of others. */
+  /** Schedule whose runs are listed, whatever other one the query names. */
   readonly deploymentId?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export async function runsPage(
   const bounds = boundsOf(query);
   const limit = limitOf(query, MAX_RUNS);
   const cursors = cursorsOf(['runs', organization, filter, bounds], PLACE);
-  // One more than asked for tells whether there is a next page.
+  // One more than asked for shows whether there is a next page.
   const found = await runs.list(organization, {
     ...filter,
     created: (at) => isWithin(bounds, at),

@@ -105,7 +105,7 @@ function asCaller(protocol: ServiceProtocol, serve: Serve, deps: ServiceRoutesDe
     };
     const bounds = { limit: deps.maxBodyBytes, holder: keyId };
     const reply = await serve(call, () => readBody(exchange, bounds));
-    // The stream of a turn needs the message no more: it is in the log.
+    // The stream of a turn no longer needs the message: it is in the log.
     exchange.intake.release();
     return reply;
   };

@@ -16,7 +16,7 @@ interface SessionAction {
   readonly action: string;
 }
 
-/** Commits a change of a Session together with the entry that tells of it. */
+/** Commits a change of a Session together with its audit entry. */
 export function auditedCommit(
   { exchange, principal, action }: SessionAction,
   { repository }: SessionAuditDeps,

@@ -121,7 +121,7 @@ const create: Serve = async ({ exchange, principal, organization }, deps) => {
   return toReply(made);
 };
 
-/** A budget needs to know what a turn costs; what a harness spends, nobody tells. */
+/** A budget needs the cost of a turn; the spending of a harness is unknown. */
 function checkBudgetable({ model, harness }: ResolvedAgent, catalog: Catalog): void {
   if (harness === null && model && hasListPrice(catalog, model.id)) return;
   const what = harness === null ? 'a model that has no price' : 'a harness';
@@ -146,7 +146,7 @@ const update: Serve = async (ask, deps) => {
   return ok(toSessionView(session, clock.now()));
 };
 
-/** Keeps the answer with the change that it tells of. */
+/** Keeps the answer with the change that it shows. */
 function alsoAnswered({ named }: HttpExchange, clock: Clock): AlsoChanged | undefined {
   return named && ((session) => named.answered(ok(toSessionView(session, clock.now()))));
 }

@@ -49,7 +49,7 @@ export interface StatusView {
 const MAX_ROUTES = 500;
 const MAX_WORKERS = 1_000;
 
-/** Tells how the gateway is. Rejects with `StoreError` only where reading fails. */
+/** Rejects with `StoreError` only where reading fails. */
 export async function reportStatus(deps: StatusDeps): Promise<StatusView> {
   const { store, catalog } = deps;
   const leases = await store.list<{ since: number }>({ prefix: LEASES, limit: MAX_WORKERS });

@@ -21,7 +21,7 @@ export interface UsageDeps {
   readonly usage?: SummedBy | undefined;
 }
 
-/** Cost of the running month as it will be at its end if it goes on as it went. */
+/** Cost of the running month at its end if it continues at the same rate. */
 export interface UsageForecast {
   readonly month: string;
   /** Decimal dollars so far, and at the end; null where no call had a known price. */
@@ -66,7 +66,7 @@ export async function answerUsage(
   return { data, next_page: null, dimensions: dimensionsOf(summedBy), forecast };
 }
 
-/** Puts `agent_name` beside `agent`, and the like; null for what is there no more. */
+/** Adds `agent_name` to rows with `agent`, and the like; null for an object that is gone. */
 async function withNames(
   rows: readonly UsageReportRow[],
   { groupBy = [] }: UsageQuestion,
@@ -110,7 +110,7 @@ async function forecastOf(
   const { unpriced, cost: told } = row ?? { unpriced: 0, cost: '0' };
   if (told === null) return { month, spent: null, cost: null, unpriced };
   const spent = toNanos(told);
-  // The first hours of a month tell little of the rest.
+  // The first hours of a month are no basis for a forecast.
   const passed = Math.max(now - from, DAY_MS);
   const cost = Math.round((spent / passed) * (to - from));
   return { month, spent: fromNanos(spent), cost: fromNanos(cost), unpriced };

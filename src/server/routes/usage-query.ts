@@ -18,7 +18,7 @@ export interface UsageQuestion extends UsageQuery {
 const MOST_ROWS = 1_000;
 const MAX_ID = 256;
 const MAX_CONVERSATIONS = 100;
-/** Dimensions that may stand beside a conversation or an end user. */
+/** Dimensions that may be combined with a conversation or an end user. */
 const BESIDE: ReadonlySet<string> = new Set(['day', 'organization']);
 
 /**

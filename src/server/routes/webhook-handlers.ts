@@ -20,7 +20,7 @@ export interface WebhookRoutesDeps extends OrganizationDeps {
   readonly secrets: Pick<SigningSecrets, 'rotate'>;
 }
 
-/** Delivery behind which the list goes on. */
+/** Delivery after which the list continues. */
 const PLACE = /^msg_\w{1,100}$/;
 const MAX_PAGE = 100;
 const READ: OrganizationNeed = { scope: 'run', use: 'read' };
@@ -62,7 +62,7 @@ export function webhookHandlers(deps: WebhookRoutesDeps): HandlersOf<typeof WEBH
     const query = new URLSearchParams(search);
     const limit = limitOf(query, MAX_PAGE);
     const cursors = cursorsOf(['webhook-deliveries', organizationId], PLACE);
-    // One more than asked for tells whether there is a next page.
+    // One more than asked for shows whether there is a next page.
     const page = { after: cursors.read(query), limit: limit + 1 };
     const found = await webhooks.list(organizationId, page);
     const data = found.slice(0, limit);

@@ -37,9 +37,9 @@ interface Away extends Departure {
 }
 
 /**
- * Sends a browser to the provider, and takes it back. What must come back with it is sealed in a cookie of
- * that very browser, so that nothing is kept for those who never come back and any process can take them;
- * a way back works once, which a row says.
+ * Sends a browser to the provider, and takes it back. The state of the sign-in is sealed in a
+ * cookie of that browser, so that nothing is stored for abandoned sign-ins and any process can take
+ * it; a row lets each way back work once.
  */
 export function createConsoleSignIn(deps: ConsoleSignInDeps): Handler {
   return async (exchange) => {

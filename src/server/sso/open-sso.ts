@@ -20,7 +20,7 @@ export interface SsoDeps {
 export interface Sso {
   readonly settings: SsoSettings;
   readonly provider: OpenIdProvider;
-  /** Makes the key that whoever came back acts with. Rejects with `sso_refused`. */
+  /** Makes the key of the person who came back. Rejects with `sso_refused`. */
   signIn(claims: Claims, arrival: Arrival): Promise<PersonKey>;
 }
 

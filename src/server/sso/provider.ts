@@ -86,7 +86,7 @@ export function createOpenIdProvider(deps: ProviderDeps): OpenIdProvider {
 }
 
 interface Asking {
-  /** Runs work at the provider; what it rejects with becomes a refusal. */
+  /** Runs work at the provider; its rejection becomes a refusal. */
   asked<T>(work: (config: Configuration) => Promise<T>): Promise<T>;
   load(): Promise<typeof OpenIdClient>;
   readonly scope: string;

@@ -5,10 +5,10 @@ import type { Claims, SsoSettings } from './provider.ts';
 
 export type Mapping = SsoSettings['roles'][number];
 
-/** A person as the provider tells of them. */
+/** A person in the claims of the provider. */
 export interface Person {
   readonly subject: string;
-  /** Mail address where the provider tells one, else the subject. */
+  /** Mail address where the provider gives one, else the subject. */
   readonly name: string;
   readonly groups: readonly string[];
 }
@@ -22,7 +22,7 @@ const MAX_GROUPS = 2_000;
 const SHOWN_GROUPS = 10;
 const SHOWN_CHARS = 64;
 
-/** @throws GatewayError `sso_unavailable` for claims that name nobody */
+/** @throws GatewayError `sso_unavailable` for claims without a subject */
 export function toPerson(claims: Claims, { groups_claim }: SsoSettings): Person {
   const { sub, email, email_verified } = claims;
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT) {
@@ -40,7 +40,7 @@ function groupsIn(claim: unknown): string[] {
 }
 
 /**
- * First mapping that fits; of an organization alone where one is named.
+ * First mapping that fits; where an organization is named, only one of it.
  *
  * @throws GatewayError `sso_refused` that says which groups were seen and what to map
  */

@@ -17,10 +17,10 @@ export interface SsoSignInDeps {
   readonly clock: Clock;
 }
 
-/** Way in which somebody signs in at the provider. */
+/** Way in which a person signs in at the provider. */
 export type SsoWay = 'sso' | 'sso_device';
 
-/** Somebody who came back from the provider. */
+/** A person who came back from the provider. */
 export interface Arrival {
   readonly exchange: HttpExchange;
   readonly by: SsoWay;

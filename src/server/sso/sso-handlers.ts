@@ -23,7 +23,7 @@ export interface SsoHandlersDeps extends GateDeps {
 
 const MAX_BODY_BYTES = 16_384;
 const MAX_CODE = 4_096;
-/** Bodies of sign-ins take up memory in nobody's name. */
+/** Holder of the memory for bodies of sign-ins, which have no key yet. */
 const NOBODY = 'sso';
 const KEPT_NOWHERE = { 'cache-control': 'no-store' };
 
@@ -34,7 +34,7 @@ const KEPT_NOWHERE = { 'cache-control': 'no-store' };
  */
 export function ssoHandlers(deps: SsoHandlersDeps): HandlersOf<typeof SSO_ROUTES> {
   const { sso, rates } = deps;
-  // Nobody is known yet, so that each call counts as a guess of a key does.
+  // The caller has no key yet, so that each call counts as a guess of a key does.
   const forAnybody =
     (handle: (exchange: HttpExchange, parts: Sso) => ReturnType<Handler>): Handler =>
     async (exchange) => {
@@ -85,7 +85,7 @@ export function viewOf(sso: Sso | undefined): object {
   return { type: 'sso', issuer, client_id };
 }
 
-/** Revokes the key of a person that it is called with; keys that nobody signed in for stay. */
+/** Revokes the key of a person that it is called with; keys made without a sign-in stay. */
 async function endKey(exchange: HttpExchange, deps: SsoHandlersDeps): Promise<Reply> {
   const { headers } = exchange.request;
   const presented = readKey(['bearer'], headers, exchange.search);

@@ -20,7 +20,7 @@ import type { RequestObserver } from '../../http/observe-requests.ts';
 import { tellFailure } from '../report-store.ts';
 import type { GatewayOptions } from '../gateway-options.ts';
 
-/** The durable job that looks for what no single call tells; one process at a time does it. */
+/** The durable job that looks for states that no call shows; one process at a time runs it. */
 const WATCH_JOB = 'alert-watch';
 const WATCH_MS = 5_000;
 /** Memory of the watch between its looks. */
@@ -88,7 +88,7 @@ export async function createAlertParts(options: AlertPartsOptions): Promise<Aler
     observe({ id, principal }, { unpriced, answeredBy }) {
       if (!unpriced || !answeredBy) return;
       const { provider: by, model: asked, upstreamModel } = answeredBy;
-      // An API answers under its own name, and what it was asked for is a path of the client's.
+      // An API answers under its own name, and the model asked for is a path given by the client.
       const model = asked === by ? by : upstreamModel;
       const call = { id, organization: principal.organizationId, provider: by, model };
       alerts.raise(unpricedAlert(call, clock.now())).catch(report);

@@ -35,7 +35,7 @@ export interface RunsOptions
   readonly resources: Pick<LiveResources, 'keys' | 'catchUp'>;
 }
 
-/** Runs, their webhooks, and what tells how tasks stand; loaded at the first use. */
+/** Runs, their webhooks, and the status of tasks; loaded at the first use. */
 export interface RunsParts {
   readonly runHandlers: HandlersOf<typeof RUN_ROUTES>;
   readonly webhookHandlers: HandlersOf<typeof WEBHOOK_ROUTES>;
@@ -86,7 +86,7 @@ export function createRuns(options: RunsOptions): RunsParts {
 }
 
 /**
- * The key as it stands at this moment. Its request was counted when it was accepted; runs under way are
+ * The key in its present state. Its request was counted when it was accepted; runs under way are
  * capped like requests, but apart from them, so that a client can look at its run meanwhile.
  */
 function createAdmission({

@@ -33,7 +33,7 @@ export interface SchedulesParts {
   readonly deploymentHandlers: HandlersOf<typeof DEPLOYMENT_ROUTES>;
   /** Handlers of their durable work, by kind of job. */
   readonly handlers: ReadonlyMap<string, JobHandler>;
-  /** Fires what is due; is closed before the jobs are. */
+  /** Fires due Schedules; is closed before the jobs are. */
   readonly firing: Pick<Scheduler, 'start' | 'close'>;
   /** Runs after the jobs are closed. */
   close(): Promise<void>;

@@ -6,7 +6,7 @@ import type { ToolCredentials } from '../../../runtime/tools/tool-credentials.ts
 import type { AgentMcpServer } from '../../../sessions/resolved-agent.ts';
 import type { Session } from '../../../sessions/session.ts';
 
-/** Credentials of a Session's Agent whose `scope_name` is the server's name, for its own servers alone. */
+/** Credentials of a Session's Agent whose `scope_name` names a server that the Agent declares. */
 export function createToolCredentials(deps: CredentialDeps): ToolCredentials {
   return {
     async select(session, server) {
@@ -22,7 +22,7 @@ export function createToolCredentials(deps: CredentialDeps): ToolCredentials {
 }
 
 /**
- * False for a server that the Session or its Schedule brought along: whoever makes one may name any address, and
+ * False for a server of the Session or its Schedule: their creator may give any address, and
  * need not be allowed to keep Credentials.
  */
 async function isDeclared(

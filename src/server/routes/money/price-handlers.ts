@@ -87,7 +87,7 @@ function viewOf(kept: KeptPrices | undefined): PriceListView {
   };
 }
 
-/** The package is pinned, so that the manifest tells its version without loading it. */
+/** The package is pinned, so that the manifest has its version without loading it. */
 function shippedVersion(): string {
   const manifest = createRequire(import.meta.url)(packageFile('package.json')) as {
     dependencies: Readonly<Record<string, string>>;
