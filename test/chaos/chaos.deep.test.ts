@@ -75,6 +75,7 @@ describe('gateways that are killed, paused and cut off under load', () => {
     const { backend, ledger, rate } = run;
     it.skipIf(isMissing(run))(
       verifies(
+        'loop.chaos-cells',
         'store.multi-node',
         'store.durability.ack',
         'store.ledger.exactly-once',

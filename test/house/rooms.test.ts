@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compare, lower, LOWER, readNumbers } from './ratchet.ts';
 import { measureRooms } from './rooms.ts';
+import { verifies } from '../requirements.ts';
 
 const FILE = 'test/house/rooms.json';
 const { numbers: counts, details } = measureRooms();
@@ -11,7 +12,7 @@ const of = (kind: string) => changes.filter((change) => change.kind === kind);
 const slackOf = (number: number): number => Math.floor(number / 100) + 20;
 
 describe('a room', () => {
-  it('grows only in a commit that raises its number', () => {
+  it(verifies('house.ratchet', 'grows only in a commit that raises its number'), () => {
     const grown = of('lines').filter(({ count, number }) => count > number);
     expect(
       grown.map(
