@@ -32,8 +32,6 @@ describe.each(BACKENDS)('a gateway whose $driver is away', ({ driver, path }) =>
       { env: { MASTER } },
     );
     onTestFinished(async () => {
-      // Connections that fell silent would keep the gateway from closing its pool.
-      line.cut();
       line.mend();
       await gateway.stop();
       await line.close();
@@ -133,8 +131,11 @@ describe.each(BACKENDS)('a gateway whose $driver is away', ({ driver, path }) =>
       const first = await Promise.race([ready(gateway), call]);
       expect(first).toMatchObject({ status: 503, body: { store: 'failing' } });
       expect((await gateway.call('GET', '/healthz', { key: '' })).status).toBe(200);
-      line.mend();
       await call;
+      // Connections that fell silent would keep the gateway from closing its pool.
+      line.cut();
+      await eventually(async () => (await ready(gateway)).status === 503);
+      line.mend();
       await eventually(isReady(gateway), 60_000);
     },
   );
