@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Tests that take long: kills, floods, fuzz, installations, the longest in a browser. `npm run test:deep` runs only these. */
@@ -9,8 +8,7 @@ const ALONE = ['test/cli/project/sections.test.ts'];
 export default defineConfig({
   test: {
     pool: 'forks',
-    // One more than there are cores: a fifth of the time of a test is waiting for processes and timers.
-    maxWorkers: Math.min(availableParallelism() + 1, 4),
+    maxWorkers: 2,
     globalSetup: ['test/support/servers/global-setup.ts'],
     setupFiles: ['test/support/each-file/hooks.ts'],
     // Ten times what the slowest needs on a machine of its own: a shared one may be that slow.
