@@ -51,11 +51,14 @@ async function run(files: readonly string[], results: string): Promise<verdict.R
   rmSync(path, { force: true });
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
   const reporters = ['--reporter=dot', '--reporter=./scripts/ci/reporter.js'];
-  await runCommand({
+  const { passed } = await runCommand({
     run: [process.execPath, vitest, 'run', ...reporters, ...files],
     isLive: true,
     env: { TEST_RESULTS: path },
   });
-  if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as verdict.Results;
-  return { files: [], errors: [{ reason: 'vitest ended without results' }] };
+  if (!existsSync(path)) return { files: [], errors: [{ reason: 'vitest ended without results' }] };
+  const written = JSON.parse(readFileSync(path, 'utf8')) as verdict.Results;
+  const isExplained = written.errors.length > 0 || written.files.some((one) => !one.passed);
+  if (passed || isExplained) return written;
+  return { ...written, errors: [{ reason: 'vitest failed outside of the tests' }] };
 }
