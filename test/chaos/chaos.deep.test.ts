@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { inTurn } from '../runs.ts';
 import { findProgram } from '../store/support/database-server.ts';
 import { toText } from './report.ts';
 import { hasFailed, runChaos } from './run-chaos.ts';
@@ -36,20 +36,6 @@ const SQUARE = [
 ] as const;
 type Run = (typeof SQUARE)[number][number];
 
-/** Each commit has one row of the square, so that a few commits meet all; `npm run test:all` has all. */
-function chooseRuns(): readonly Run[] {
-  if (process.env['GATEWAY_TEST_ALL'] === '1') return SQUARE.flat();
-  const row = Number.parseInt(readCommit().slice(0, 8), 16) % SQUARE.length;
-  console.info(`chaos: row ${row + 1} of ${SQUARE.length}; GATEWAY_TEST_ALL=1 runs every row`);
-  return SQUARE[row]!;
-}
-
-/** The hash of the commit; zeros outside a repository. */
-function readCommit(): string {
-  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' });
-  return /^[0-9a-f]{40,64}$/m.exec(stdout ?? '')?.[0] ?? '0'.repeat(40);
-}
-
 /** `npm run chaos` in short: the same load, each fault once, everything proven. */
 async function expectAllProven(run: Run): Promise<void> {
   const result = await runChaos({ seed: SEED, ...run });
@@ -71,7 +57,7 @@ const isMissing = ({ backend }: Run): boolean => {
 };
 
 describe('gateways that are killed, paused and cut off under load', () => {
-  for (const run of chooseRuns()) {
+  for (const run of inTurn('chaos', SQUARE).flat()) {
     const { backend, ledger, rate } = run;
     it.skipIf(isMissing(run))(
       verifies(

@@ -5,15 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { emptyDirectory } from '../support/each-file/empty-directory.ts';
 import { verifies } from '../requirements.ts';
+import { IS_ALL, numberOfCommit } from '../runs.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const ROOMS = 3;
-
-/** A number that changes with every commit; outside of a checkout always the same. */
-function numberOfCommit(): number {
-  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' });
-  return Number.parseInt(stdout.slice(0, 8) || '0', 16);
-}
 
 /** A source file of each of some rooms, with its first exported function of more than one line. */
 function chosenSources(seed: number): { path: string; at: number }[] {
@@ -40,7 +35,7 @@ function bodyIn(text: string): number {
 }
 
 /** Each takes up to 90 s of the whole machine: `npm run test:all` has that time. */
-describe.skipIf(process.env['GATEWAY_TEST_ALL'] !== '1')('npm run check', () => {
+describe.skipIf(!IS_ALL)('npm run check', () => {
   let copy = '';
 
   beforeAll(async () => {

@@ -8,12 +8,11 @@ import type { StoreConfig } from '../../src/store/store-config.ts';
 import type { Entry, Key, Op, Store } from '../../src/store/store.ts';
 import { HOSTILE_KEYS } from '../conformance/store.ts';
 import { verifies } from '../requirements.ts';
-import { SEED } from '../runs.ts';
+import { IS_ALL, SEED } from '../runs.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { storePlaces } from './support/store-places.ts';
 
 const places = storePlaces();
-const IS_ALL = process.env['GATEWAY_TEST_ALL'] === '1';
 /**
  * Each driver once on each side, one of the pairs with the largest values; with `GATEWAY_TEST_ALL=1` each
  * of these has them, and the other pairs, which are their combinations, run too.

@@ -4,16 +4,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { IS_ALL } from '../../runs.ts';
 import { customProvider } from '../../support/chat.ts';
 import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { startLoadProvider } from '../memory/load-provider.ts';
 import { runMixedLoad } from '../memory/mixed-load.ts';
 
-const IS_WHOLE = process.env['GATEWAY_TEST_ALL'] === '1';
 /** How many, and after how many each time the process is looked at. */
 const WARM_UP = { requests: 3_000, step: 1_500 };
-const MEASURED = IS_WHOLE ? { requests: 100_000, step: 20_000 } : { requests: 6_000, step: 1_500 };
+const MEASURED = IS_ALL ? { requests: 100_000, step: 20_000 } : { requests: 6_000, step: 1_500 };
 /** What malloc keeps of pictures that are gone goes up and down: of these looks the lowest counts. */
 const LAST_LOOKS = 3;
 const IMAGE_BYTES = 10 * 1024 * 1024;
