@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /**
- * Steps by name: `{ run: [command, ...argv], needs?: [name], isQuiet?, isLive? }`. What a step prints comes
+ * Steps by name: `{ run: [command, ...argv], needs?: [name], env?, isQuiet?, isLive? }`. What a step prints comes
  * in one piece at its end, with `isLive` at once; with `isQuiet` only what it writes on stderr. A step is
  * left out where one that it needs has failed. Resolves with `{ name, seconds, passed }` of each step that
  * ran, in the order of their ends.
