@@ -1,7 +1,10 @@
 import { Agent, request } from 'node:http';
 import type { GatewayNode } from './gateway-node.ts';
 
-/** No answer takes longer than this of a gateway that runs; real milliseconds. */
+/**
+ * No answer takes longer than this of a gateway that runs; real milliseconds, without those in which another
+ * one held it up.
+ */
 export const HANG_MS = 25_000;
 /** A gateway that does not even answer at once under this is not asked for more of the same. */
 const MAX_SOCKETS = 64;
@@ -38,13 +41,19 @@ export interface Caller {
   close(): void;
 }
 
+export interface CallerOptions {
+  onReply(reply: Reply): void;
+  /** For how long others held it up. */
+  heldUpMs(call: Pick<Reply, 'sentAt' | 'doneAt'>): number;
+}
+
 /** Calls gateways over connections that stay open; never rejects. */
-export function createCaller(onReply: (reply: Reply) => void): Caller {
+export function createCaller({ onReply, heldUpMs }: CallerOptions): Caller {
   const agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS });
   return {
     // oxlint-disable-next-line max-params -- who is asked, what for, and what is said
     async call(node, what, line, options) {
-      const reply = await send(agent, { node, what, line, ...options });
+      const reply = await send(agent, { node, what, line, heldUpMs, ...options });
       onReply(reply);
       return reply;
     },
@@ -52,7 +61,7 @@ export function createCaller(onReply: (reply: Reply) => void): Caller {
   };
 }
 
-interface Sending extends CallOptions {
+interface Sending extends CallOptions, Pick<CallerOptions, 'heldUpMs'> {
   readonly node: GatewayNode;
   readonly what: string;
   /** Method and path. */
@@ -60,7 +69,7 @@ interface Sending extends CallOptions {
 }
 
 function send(agent: Agent, sending: Sending): Promise<Reply> {
-  const { node, what, line, key, body, leaveAfterMs = HANG_MS } = sending;
+  const { node, what, line, key, body, leaveAfterMs, heldUpMs } = sending;
   const [method = 'GET', path = '/'] = line.split(' ');
   const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const sentAt = Date.now();
@@ -92,7 +101,15 @@ function send(agent: Agent, sending: Sending): Promise<Reply> {
       answer.on('error', (error) => finish(String(error)));
       answer.on('close', () => finish('cut'));
     });
-    const timer = setTimeout(() => finish('left'), leaveAfterMs);
+    let timer: NodeJS.Timeout;
+    const wait = (ms: number): void => void (timer = setTimeout(lookAtClock, ms));
+    const lookAtClock = (): void => {
+      const doneAt = Date.now();
+      const left = HANG_MS + heldUpMs({ sentAt, doneAt }) - (doneAt - sentAt);
+      if (leaveAfterMs === undefined && left > 0) wait(left);
+      else finish('left');
+    };
+    wait(leaveAfterMs ?? HANG_MS);
     sent.on('error', (error) => finish(String(error)));
     sent.end(bytes);
   });

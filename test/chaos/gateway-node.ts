@@ -119,10 +119,18 @@ export class GatewayNode {
     return child.exitCode;
   }
 
-  /** To all of its processes. */
-  async signal(name: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
-    for (const pid of await this.#workers()) process.kill(pid, name);
-    this.#child?.kill(name);
+  /** SIGSTOP for all of its processes; call what comes back to let them go on at once. */
+  async pause(): Promise<() => void> {
+    const stopped: number[] = [];
+    const stop = (pid: number): void => {
+      if (signal(pid, 'SIGSTOP')) stopped.push(pid);
+    };
+    // The first one first: then no worker comes meanwhile.
+    stop(this.pid);
+    for (const pid of await this.#workers()) stop(pid);
+    return () => {
+      for (const pid of stopped) signal(pid, 'SIGCONT');
+    };
   }
 
   /** Tells those who judge what it did meanwhile; call what comes back when it is over. */
@@ -132,6 +140,13 @@ export class GatewayNode {
     return () => {
       trouble.to = Date.now();
     };
+  }
+
+  /** For how long it was stopped within this time. */
+  pausedMs(from: number, to: number): number {
+    return this.troubles
+      .filter(({ kind }) => kind === 'paused')
+      .reduce((sum, one) => sum + Math.max(0, Math.min(one.to, to) - Math.max(one.from, from)), 0);
   }
 
   wasTroubled(from: number, to: number, kinds?: readonly Trouble['kind'][]): boolean {
@@ -183,6 +198,15 @@ export class GatewayNode {
       asked.on('timeout', () => asked.destroy());
       asked.on('error', () => resolve(false));
     });
+  }
+}
+
+/** False: it is gone. */
+function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false;
   }
 }
 

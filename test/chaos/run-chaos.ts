@@ -38,8 +38,9 @@ export interface ChaosOptions {
   readonly ledger: LedgerMode;
   /** Workers of each gateway in turn; default: none has any. */
   readonly workers?: readonly number[];
-  /** How often each kind of fault happens. */
+  /** How often each kind of fault happens, and how often each time it kills. */
   readonly rounds: number;
+  readonly kills: number;
   /** Told what goes on. */
   readonly onPhase?: (phase: string) => void;
 }
@@ -75,7 +76,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult | und
   }
 }
 
-async function perform(stage: Stage, { seed, seconds, rounds, onPhase }: ChaosOptions) {
+async function perform(stage: Stage, { seed, onPhase, ...plan }: ChaosOptions) {
+  const { seconds } = plan;
   onPhase?.('making what the load needs');
   const agents = await makeAgents(stage);
   await makeSchedules(stage, agents);
@@ -83,7 +85,7 @@ async function perform(stage: Stage, { seed, seconds, rounds, onPhase }: ChaosOp
   if (refusal !== undefined) throw new Error(`the first apply failed: ${refusal}`);
   const over = new AbortController();
   setMaxListeners(0, over.signal);
-  const faults = planFaults(stage, { random: createRandom(seed), seconds, rounds });
+  const faults = planFaults(stage, { ...plan, random: createRandom(seed) });
   const named = await startNamedCalls(stage, over.signal, agents);
   const load = [
     ...startChats(stage, over.signal),

@@ -41,6 +41,7 @@ for (const [index, backend] of values.backend.split(',').entries()) {
     ledger: (values.ledger as LedgerMode | undefined) ?? mode,
     onPhase: (phase) => void process.stderr.write(`${backend}: ${phase}\n`),
     rounds: Math.max(1, Math.round(seconds / ROUND_SECONDS)),
+    kills: 2,
   });
   if (!result) console.error(`${backend} is not installed here`);
   else {

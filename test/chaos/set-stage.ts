@@ -11,7 +11,7 @@ import { createFastTime, createRealTime } from './fast-time.ts';
 import { GatewayNode } from './gateway-node.ts';
 import { Journal } from './journal.ts';
 import type { Random } from './random.ts';
-import { CALL_PRICE, RPM_CAP, SPENDING_LIMIT } from './stage.ts';
+import { CALL_PRICE, heldUpMs, RPM_CAP, SPENDING_LIMIT } from './stage.ts';
 import type { LedgerMode, PayingKey, Stage } from './stage.ts';
 import { startToolServer } from './tool-server.ts';
 import { startUpstream } from './upstream.ts';
@@ -68,7 +68,10 @@ export async function setStage(options: StageOptions): Promise<Stage | undefined
   await nodes[0]!.start();
   await Promise.all(nodes.slice(1).map((node) => node.start()));
   const journal = new Journal();
-  const caller = createCaller((reply) => journal.replies.push(reply));
+  const caller = createCaller({
+    onReply: (reply) => journal.replies.push(reply),
+    heldUpMs: (call) => heldUpMs({ backend, nodes }, call),
+  });
   const admin = (await readFile(join(directory, 'data', 'admin.key'), 'utf8')).trim();
   const keys = await makeKeys(nodes[0]!, admin);
   const parts = {

@@ -55,6 +55,18 @@ export interface Stage {
   stop(): Promise<void>;
 }
 
+/**
+ * For how long a gateway may have held up the others within this time: where one is stopped in the middle of a
+ * commit of the embedded store, what needs a commit waits until it goes on.
+ */
+export function heldUpMs(
+  { backend, nodes }: Pick<Stage, 'backend' | 'nodes'>,
+  { sentAt, doneAt }: Pick<Reply, 'sentAt' | 'doneAt'>,
+): number {
+  if (backend !== 'lmdb') return 0;
+  return nodes.reduce((sum, node) => sum + node.pausedMs(sentAt, doneAt), 0);
+}
+
 type Options = Partial<CallOptions> & { node?: GatewayNode };
 
 /** A request to any of the gateways, unless one is named, with the key of the client. */

@@ -8,6 +8,7 @@ import type { Fault, FaultKind } from './deck.ts';
 /** One cut of three is that of everybody. */
 const ALL_ARE_CUT = 1 / 3;
 const RESTART_MS = 300;
+const LOOK_MS = 50;
 
 /** Lets the faults happen in their time; resolves when the last one is mended. */
 export async function carryOut(stage: Stage, faults: readonly Fault[]): Promise<void> {
@@ -46,10 +47,8 @@ const STRIKES: Readonly<Record<FaultKind, Strike>> = {
   'cut-reset': cut,
 };
 
-async function kill(stage: Stage, { lot }: Fault): Promise<string> {
-  const node = chooseFree(stage, lot);
-  if (!node) return 'nobody';
-  const end = node.beginTrouble('killed');
+async function kill({ nodes }: Stage, { lot }: Fault): Promise<string> {
+  const { node, end } = await take(nodes, { kind: 'killed', lot });
   await node.kill();
   await sleep(RESTART_MS);
   await node.start();
@@ -57,22 +56,19 @@ async function kill(stage: Stage, { lot }: Fault): Promise<string> {
   return node.name;
 }
 
-async function killWorker(stage: Stage, { lot }: Fault): Promise<string> {
-  const node = chooseFree({ nodes: stage.nodes.filter(({ hasWorkers }) => hasWorkers) }, lot);
-  if (!node) return 'nobody';
-  const end = node.beginTrouble('killed');
-  await node.killWorker(lot);
+async function killWorker({ nodes }: Stage, { lot }: Fault): Promise<string> {
+  const crews = nodes.filter(({ hasWorkers }) => hasWorkers);
+  const { node, end } = await take(crews, { kind: 'killed', lot });
+  const wasThere = await node.killWorker(lot);
   end();
-  return node.name;
+  return wasThere ? node.name : 'nobody';
 }
 
-async function pause(stage: Stage, { lot, forMs }: Fault): Promise<string> {
-  const node = chooseFree(stage, lot);
-  if (!node) return 'nobody';
-  const end = node.beginTrouble('paused');
-  await node.signal('SIGSTOP');
+async function pause({ nodes }: Stage, { lot, forMs }: Fault): Promise<string> {
+  const { node, end } = await take(nodes, { kind: 'paused', lot });
+  const goOn = await node.pause();
   await sleep(forMs);
-  await node.signal('SIGCONT');
+  goOn();
   end();
   return node.name;
 }
@@ -107,9 +103,16 @@ async function fillDisk({ disk, nodes }: Stage, { forMs }: Fault): Promise<strin
   return 'disk';
 }
 
-/** One that is neither killed nor paused now. */
-function chooseFree({ nodes }: Pick<Stage, 'nodes'>, lot: number): GatewayNode | undefined {
-  const now = Date.now();
-  const free = nodes.filter((node) => !node.wasTroubled(now, now, ['killed', 'paused']));
-  return free[Math.floor(lot * free.length)];
+/** One that is neither killed nor paused now, with its trouble begun; waits for it. */
+async function take(
+  nodes: readonly GatewayNode[],
+  { kind, lot }: { kind: 'killed' | 'paused'; lot: number },
+): Promise<{ node: GatewayNode; end: () => void }> {
+  for (;;) {
+    const now = Date.now();
+    const free = nodes.filter((node) => !node.wasTroubled(now, now, ['killed', 'paused']));
+    const node = free[Math.floor(lot * free.length)];
+    if (node) return { node, end: node.beginTrouble(kind) };
+    await sleep(LOOK_MS);
+  }
 }

@@ -26,15 +26,29 @@ export interface Fault {
 const PAST_LEASE_MS = 33_000;
 /** Nothing goes wrong before and behind. */
 const CALM = 0.08;
+/** Part of a run for which something may go wrong. */
+const LONGEST = 0.06;
+const SHORTEST_MS = 250;
 
-/** Every kind that fits at least once, kills twice; the same for the same seed. */
+export interface Plan {
+  readonly random: Random;
+  readonly seconds: number;
+  readonly rounds: number;
+  /** How often one round kills. */
+  readonly kills: number;
+}
+
+/** Every kind that fits in each round; the same for the same seed. */
 export function planFaults(
   { backend, disk, time, nodes }: Pick<Stage, 'backend' | 'disk' | 'time' | 'nodes'>,
-  { random, seconds, rounds }: { random: Random; seconds: number; rounds: number },
+  { random, seconds, rounds, kills }: Plan,
 ): Fault[] {
   const pastLease = PAST_LEASE_MS / time.rate;
-  const kinds: FaultKind[] = ['kill', 'pause', 'kill'];
-  if (nodes.some(({ hasWorkers }) => hasWorkers)) kinds.push('kill-worker', 'kill-worker');
+  const kinds: FaultKind[] = ['pause'];
+  for (let kill = 0; kill < kills; kill++) {
+    kinds.push('kill');
+    if (nodes.some(({ hasWorkers }) => hasWorkers)) kinds.push('kill-worker');
+  }
   if (backend !== 'lmdb')
     kinds.push('store-asked', 'store-killed', ...CUTS.map((cut) => `cut-${cut}` as const));
   else if (disk) kinds.push('disk-full');
@@ -42,10 +56,13 @@ export function planFaults(
   const span = seconds * 1000 * (1 - 2 * CALM);
   const start = seconds * 1000 * CALM;
   const step = span / all.length;
+  // Those of the store wait for each other, so in a short run they are short.
+  const longest = (most: number): number =>
+    Math.min(most, Math.max(SHORTEST_MS * 2, span * LONGEST));
   const faults: Fault[] = all.map((kind, index) => ({
     kind,
     at: Math.round(start + step * (index + random.next())),
-    forMs: random.between(300, kind.startsWith('cut') ? 3_500 : 2_000),
+    forMs: random.between(SHORTEST_MS, longest(kind.startsWith('cut') ? 3_500 : 2_000)),
     lot: random.next(),
   }));
   // They last long, so they go beside the others, and in real time not into a short run.

@@ -3,6 +3,7 @@ import { findByEnvironment, readProcessTable } from '../../../src/runtime/reaper
 import { HANG_MS } from '../caller.ts';
 import type { Reply } from '../caller.ts';
 import type { Recovery } from '../quiesce.ts';
+import { heldUpMs } from '../stage.ts';
 import type { Stage } from '../stage.ts';
 import { toProof } from './pages.ts';
 import type { Proof } from './pages.ts';
@@ -31,7 +32,7 @@ const SHUTTING_DOWN = 'the gateway is shutting down';
 export function proveHonesty(stage: Stage): Proof {
   const faults: string[] = [];
   for (const reply of stage.journal.replies) {
-    const fault = judge(reply);
+    const fault = judge(stage, reply);
     if (fault !== undefined) {
       const { what, node, status, problem, sentAt, doneAt, body } = reply;
       const at = sentAt - stage.time.startedAt;
@@ -44,9 +45,10 @@ export function proveHonesty(stage: Stage): Proof {
   return toProof('every refusal is an honest one', stage.journal.replies.length, faults);
 }
 
-function judge({ node, what, status, problem, sentAt, doneAt, body }: Reply): string | undefined {
+function judge(stage: Stage, reply: Reply): string | undefined {
+  const { node, what, status, problem, sentAt, doneAt, body } = reply;
   const isDown = node.wasTroubled(sentAt - 1_000, doneAt, ['killed', 'paused']);
-  if (doneAt - sentAt >= HANG_MS && !isDown) return 'it hangs';
+  if (doneAt - sentAt - heldUpMs(stage, reply) >= HANG_MS && !isDown) return 'it hangs';
   if (problem === 'left') return undefined;
   if (status === 0 || problem !== '')
     return isDown || (status > 0 && node.wasTroubled(sentAt - SETTLING_MS, doneAt))
