@@ -11,7 +11,7 @@ import { startGateway, type TestGateway } from '../../support/gateway.ts';
 
 type Tree = Record<string, { name: string; [field: string]: unknown }[]>;
 
-const RUNS = { numRuns: runsOf(5, 12), seed: SEED, endOnFailure: true };
+const RUNS = { numRuns: runsOf(3, 12), seed: SEED, endOnFailure: true };
 /** Dozens of applies, on a machine that others use as well. */
 const SLOW = 600_000;
 const KINDS = [
