@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../cli/run-cli.ts';
 import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import { verifies } from '../../requirements.ts';
@@ -42,6 +42,10 @@ beforeEach(async () => {
   await begin();
 });
 afterEach(end);
+
+/** Interrupted commands: each tries its write a few times more, to no effect, beside what comes next. */
+const ends: Promise<unknown>[] = [];
+afterAll(() => Promise.all(ends));
 
 const WORDS = ['apply', '-f', 'after.yaml', '--prune', '--yes', '--parallelism', '1'];
 const environment = (server: string) => ({
@@ -147,15 +151,12 @@ describe('an apply that is interrupted', () => {
       'that comes no further than any of its writes is completed by the next one',
     ),
     async () => {
-      const ends: Promise<unknown>[] = [];
       for (const index of await rehearse()) {
         await beginAgain();
         const endHeld = await heldAt(index);
         await expectCompleted(`held at ${index}`);
-        // Each tries its write a few times more, to no effect, while the next one begins.
         ends.push(endHeld());
       }
-      await Promise.all(ends);
     },
   );
 
