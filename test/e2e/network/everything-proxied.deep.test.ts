@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { inTurn } from '../../runs.ts';
 import { adminEnv, runBinary } from '../../support/binary.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import type { Issued } from '../../support/certificates.ts';
@@ -92,7 +93,7 @@ net.Socket.prototype.connect = function (...words) {
   return connect.apply(this, words);
 };`;
 
-it.each(WAYS)(
+it.each(inTurn('ways of everything outbound', WAYS))(
   verifies('net.proxy.env', 'everything outbound goes by $way, and nothing by another way'),
   { timeout: SLOW_MS },
   async ({ scheme, isDirect }) => {

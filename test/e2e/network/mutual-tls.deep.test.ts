@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { inTurn } from '../../runs.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { dump, makeResources } from '../../resources/make-resources.ts';
 import { storePlaces } from '../../store/support/store-places.ts';
@@ -258,22 +259,25 @@ describe('a client certificate that cannot work', () => {
 describe('the key of a client certificate', () => {
   const places = storePlaces();
 
-  it.each(['lmdb', 'redis', 'postgres'])('is sealed in the rows of %s', async (driver) => {
-    if (!places.drivers.includes(driver)) return;
-    const config = await places.fresh(driver);
-    const store = await openStore(config, { clock: makeResources().clock });
-    closers.push(() => store.close());
-    const { call, repository } = makeResources({ store });
-    const tls = { ca: ours.ca, server_name, ...client };
-    const made = await call('POST providers', { body: declared(tls) });
-    expect(made.status, JSON.stringify(made.body)).toBe(201);
-    expectNowhere(await dump(store), { key: bodyOf(client) }, driver);
-    if (config.path !== undefined) {
-      const bytes = await readFile(join(config.path, 'data.mdb'), 'latin1').catch(() => '');
-      expectNowhere(bytes, { key: bodyOf(client) }, 'the file');
-    }
-    const definition = repository.definitionOf('provider');
-    const stored = await repository.get(definition, 'inside', { organization: null });
-    expect(repository.reveal(stored, 'tls.key')).toBe(client.key);
-  });
+  it.each(inTurn('stores of sealed keys', ['lmdb', 'redis', 'postgres']))(
+    'is sealed in the rows of %s',
+    async (driver) => {
+      if (!places.drivers.includes(driver)) return;
+      const config = await places.fresh(driver);
+      const store = await openStore(config, { clock: makeResources().clock });
+      closers.push(() => store.close());
+      const { call, repository } = makeResources({ store });
+      const tls = { ca: ours.ca, server_name, ...client };
+      const made = await call('POST providers', { body: declared(tls) });
+      expect(made.status, JSON.stringify(made.body)).toBe(201);
+      expectNowhere(await dump(store), { key: bodyOf(client) }, driver);
+      if (config.path !== undefined) {
+        const bytes = await readFile(join(config.path, 'data.mdb'), 'latin1').catch(() => '');
+        expectNowhere(bytes, { key: bodyOf(client) }, 'the file');
+      }
+      const definition = repository.definitionOf('provider');
+      const stored = await repository.get(definition, 'inside', { organization: null });
+      expect(repository.reveal(stored, 'tls.key')).toBe(client.key);
+    },
+  );
 });
