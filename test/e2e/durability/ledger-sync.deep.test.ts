@@ -1,17 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
-import { eventually, startGateway } from '../../support/gateway.ts';
+import { runsOf } from '../../runs.ts';
+import { eventually } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { gatewayOfTest } from '../../support/process/gateway-of-test.ts';
 import { expectNothingLost } from '../process/kill-rounds.ts';
+import type { KillRounds } from '../process/kill-rounds.ts';
 import { watchJournal } from './watched-journal.ts';
 import type { WatchedJournal } from './watched-journal.ts';
 
 const STORE = { driver: 'lmdb' };
 /** Calls of a kind that are looked at. */
 const CALLS = 5;
-const POWER_CUTS = 2;
+const POWER_CUTS = runsOf(1, 3);
 
 let watched: WatchedJournal;
 beforeEach(({ onTestFinished: atEnd }) => {
@@ -29,20 +32,9 @@ interface Site {
 
 const ledgerOf = (directory: string): string => join(directory, '.gateway', 'store', 'ledger');
 
-/** A gateway that knows the counters of its keys, so that the journal takes what comes. */
-async function openSite(server: object): Promise<Site> {
-  const gateway = await startGateway(
-    {
-      server: { store: STORE, ...server },
-      providers: [{ name: 'mock', type: 'mock' }],
-      models: [
-        { name: 'acme/echo', routes: [{ provider: 'mock', pricing: { per_call: '0.01' } }] },
-      ],
-    },
-    { binary: true, env: watched.env },
-  );
-  onTestFinished(async () => void (await gateway.stop()));
-  const asked = { name: 'paid', spending_limit: { lifetime: 100 } };
+/** Lets a gateway learn the counters of its keys, so that the journal takes what comes. */
+async function openSite(gateway: TestGateway): Promise<Site> {
+  const asked = { name: 'watched', spending_limit: { lifetime: 100 } };
   const { body } = await gateway.admin('POST', '/admin/v1/keys', asked);
   const site = { gateway, folder: ledgerOf(gateway.directory), limited: body.value };
   for (const key of [site.limited, gateway.clientKey]) await answered(site, key);
@@ -62,40 +54,70 @@ async function folded({ folder }: Site): Promise<void> {
   await eventually(async () => readdirSync(folder).length === 0);
 }
 
+/** Looks at the first gateway, which is killed behind that. */
+const killRounds = (ledgerSync: string, more: Partial<KillRounds> = {}): Promise<void> =>
+  expectNothingLost({
+    rounds: 1,
+    store: STORE,
+    server: { ledger_sync: ledgerSync },
+    env: watched.env,
+    ...more,
+  });
+
+const cutPower = (directory: string): void => watched.cutPower(ledgerOf(directory));
+
 describe('server.ledger_sync', () => {
   it(
-    verifies('store.ledger-sync.values', '`process` leaves it to the system when the disk writes'),
+    verifies(
+      'store.ledger-sync.values',
+      '`process` leaves it to the system when the disk writes, and loses nothing to kill -9',
+    ),
     async () => {
-      const site = await openSite({ ledger_sync: 'process' });
-      for (let i = 0; i < CALLS; i++)
-        for (const key of [site.limited, site.gateway.clientKey]) await answered(site, key);
-      await folded(site);
-      expect(watched.syncs()).toBe(0);
-    },
-  );
-
-  it(
-    verifies('store.ledger-sync.values', '`group` syncs what was written, and nobody waits for it'),
-    async () => {
-      const site = await openSite({ ledger_sync: 'group' });
-      for (const key of [site.limited, site.gateway.clientKey]) {
-        const before = watched.syncs();
-        await answered(site, key);
-        await eventually(async () => watched.syncs() > before);
+      const before = async (gateway: TestGateway): Promise<void> => {
+        const site = await openSite(gateway);
+        for (let i = 0; i < CALLS; i++)
+          for (const key of [site.limited, gateway.clientKey]) await answered(site, key);
         await folded(site);
-      }
+        expect(watched.syncs()).toBe(0);
+      };
+      await killRounds('process', { before });
     },
   );
 
   it(
-    verifies('store.ledger-sync.values', '`call` lets each call wait until the disk has it'),
+    verifies(
+      'store.ledger-sync.values',
+      '`group` syncs what was written, nobody waits for it, and kill -9 takes nothing',
+    ),
     async () => {
-      const site = await openSite({ ledger_sync: 'call' });
-      for (let i = 0; i < CALLS; i++)
-        for (const key of [site.limited, site.gateway.clientKey]) {
-          const id = await answered(site, key);
-          expect(watched.synced(site.folder)).toContain(id);
+      const before = async (gateway: TestGateway): Promise<void> => {
+        const site = await openSite(gateway);
+        for (const key of [site.limited, gateway.clientKey]) {
+          const syncs = watched.syncs();
+          await answered(site, key);
+          await eventually(async () => watched.syncs() > syncs);
+          await folded(site);
         }
+      };
+      await killRounds('group', { before });
+    },
+  );
+
+  it(
+    verifies(
+      'store.ledger-sync.values',
+      '`call` lets each call wait until the disk has it, and loses none to a power cut',
+    ),
+    async () => {
+      const before = async (gateway: TestGateway): Promise<void> => {
+        const site = await openSite(gateway);
+        for (let i = 0; i < CALLS; i++)
+          for (const key of [site.limited, gateway.clientKey]) {
+            const id = await answered(site, key);
+            expect(watched.synced(site.folder)).toContain(id);
+          }
+      };
+      await killRounds('call', { rounds: POWER_CUTS, before, onKilled: cutPower });
     },
   );
 
@@ -105,7 +127,14 @@ describe('server.ledger_sync', () => {
       'is by default `group` for calls with a limit and `process` for the rest',
     ),
     async () => {
-      const site = await openSite({});
+      const config = {
+        server: { store: STORE },
+        providers: [{ name: 'mock', type: 'mock' }],
+        models: [
+          { name: 'acme/echo', routes: [{ provider: 'mock', pricing: { per_call: '0.01' } }] },
+        ],
+      };
+      const site = await openSite(await gatewayOfTest(config, { env: watched.env }));
       const before = watched.syncs();
       for (let i = 0; i < CALLS; i++) await answered(site, site.gateway.clientKey);
       await folded(site);
@@ -115,35 +144,8 @@ describe('server.ledger_sync', () => {
     },
   );
 
-  for (const value of ['process', 'group'])
-    it(
-      verifies('store.ledger-sync.values', `loses no answered call to kill -9 with ${value}`),
-      async () => {
-        await expectNothingLost({ rounds: 1, store: STORE, server: { ledger_sync: value } });
-      },
-    );
-
-  it(
-    verifies('store.ledger-sync.values', 'loses no answered call to a power cut with `call`'),
-    async () => {
-      await expectNothingLost({
-        rounds: POWER_CUTS,
-        store: STORE,
-        server: { ledger_sync: 'call' },
-        env: watched.env,
-        onKilled: (directory) => watched.cutPower(ledgerOf(directory)),
-      });
-    },
-  );
-
   it('can lose calls to a power cut with `process`, which is what such a cut is made of here', async () => {
-    const cut = expectNothingLost({
-      rounds: POWER_CUTS,
-      store: STORE,
-      server: { ledger_sync: 'process' },
-      env: watched.env,
-      onKilled: (directory) => watched.cutPower(ledgerOf(directory)),
-    });
+    const cut = killRounds('process', { rounds: 2, onKilled: cutPower });
     await expect(cut).rejects.toThrow('to deeply equal []');
   });
 

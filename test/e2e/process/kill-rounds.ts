@@ -19,6 +19,8 @@ export interface KillRounds {
   readonly server?: object;
   /** Further environment of each gateway. */
   readonly env?: Record<string, string>;
+  /** What is done at the first gateway ahead of its load. */
+  readonly before?: (gateway: TestGateway) => Promise<void>;
   /** What else happens to the directory of a gateway that was killed. */
   readonly onKilled?: (directory: string) => void;
 }
@@ -36,7 +38,7 @@ type Keys = Record<(typeof KINDS)[number], string>;
  * one: with its cost where a limit applies.
  */
 export async function expectNothingLost(options: KillRounds): Promise<void> {
-  const { rounds, store, server = {}, onKilled } = options;
+  const { rounds, store, server = {}, before, onKilled } = options;
   const directory = await newDirectory();
   const config = {
     server: { store, ...server },
@@ -46,15 +48,17 @@ export async function expectNothingLost(options: KillRounds): Promise<void> {
     ],
   };
   const env = { MASTER: 'a-master-key-of-32-characters-00', ...options.env };
-  const open = () => startGateway(config, { binary: true, directory, env });
-  let gateway = await open();
+  // The last one is not killed and only reads, which needs no process of its own.
+  const open = (binary: boolean) => startGateway(config, { binary, directory, env });
+  let gateway = await open(true);
   try {
+    await before?.(gateway);
     const keys = await makeKeys(gateway);
     for (let round = 0; round < rounds; round++) {
       const acknowledged = await loadAndKill(gateway, keys);
       expect(acknowledged.length).toBeGreaterThan(0);
       onKilled?.(directory);
-      gateway = await open();
+      gateway = await open(round + 1 < rounds);
       expect(await missingOf(gateway, acknowledged)).toEqual([]);
     }
     await expectSumsOfRecords(gateway);
