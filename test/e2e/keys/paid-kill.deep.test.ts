@@ -131,18 +131,18 @@ describe('kill -9 the moment an answer is there', () => {
       const directory = await directoryOfTest();
       const provider = await startProvider();
       onTestFinished(() => provider.close());
-      const open = (mode: string) =>
-        startGateway(configOf(provider.url, mode), { binary: true, directory });
+      const open = (mode: string, binary: boolean) =>
+        startGateway(configOf(provider.url, mode), { binary, directory });
       const whole: string[] = [];
       let key: { id: string; value: string } | undefined;
       for (const mode of MODES) {
-        const gateway = await open(mode);
+        const gateway = await open(mode, true);
         key ??= await createKey(gateway, 'paid', { spending_limit: { lifetime: LIMIT } });
         whole.push(...(await callAndKill(gateway, key.value)));
       }
       expect(whole.length).toBeGreaterThanOrEqual(MODES.length);
 
-      const last = await open('auto');
+      const last = await open('auto', false);
       onTestFinished(async () => void (await last.stop()));
       const { id, value } = key!;
       const records = await eventually(async () => {
@@ -203,7 +203,7 @@ describe('kill -9 the moment an answer is there', () => {
       await killed(first);
       await ended;
 
-      const second = await startGateway(config, { binary: true, directory });
+      const second = await startGateway(config, { directory });
       onTestFinished(async () => void (await second.stop()));
       for (const id of ids) {
         const record = await eventually(async () => {

@@ -44,9 +44,10 @@ describe('a run whose process ends', () => {
   let film: string;
   let narrow: string;
 
-  const start = async (): Promise<TestGateway> => {
+  const start = async (binary = false): Promise<TestGateway> => {
     // A stop waits so long for the runs that no provider answers.
-    const server = { outbound: { allow: [receiver.host, refusing.host] }, drain: '2s' };
+    const outbound = { allow: [receiver.host, refusing.host] };
+    const server = { store: { driver: 'lmdb' }, outbound, drain: '2s' };
     const films = { provider: 'studio', upstream_model: 'film' };
     const config = {
       server,
@@ -59,7 +60,7 @@ describe('a run whose process ends', () => {
         modelOf('film', { type: 'video', routes: [films] }),
       ],
     };
-    const gateway = await startGateway(config, { binary: true, directory });
+    const gateway = await startGateway(config, { binary, directory });
     started.push(gateway);
     return gateway;
   };
@@ -96,7 +97,7 @@ describe('a run whose process ends', () => {
     refusing = await startWebhookReceiver();
     refusing.answer(500, 200);
     directory = await newDirectory();
-    const first = await start();
+    const first = await start(true);
     ({ clientKey } = first);
     const made = await first.admin('POST', '/admin/v1/keys', {
       name: 'one at a time',
