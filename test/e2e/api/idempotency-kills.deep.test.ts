@@ -7,6 +7,7 @@ import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { verifies } from '../../requirements.ts';
+import { inTurn } from '../../runs.ts';
 import { startChatReceiver } from '../../scheduler/notify/chat-receiver.ts';
 import { customProvider } from '../../support/chat.ts';
 import { startCountingProxy } from '../../support/stage/counting-proxy.ts';
@@ -283,7 +284,12 @@ describe('a named call whose process dies', () => {
     },
   };
 
-  it.each(Object.entries(IN_STORE))(
+  // Every other kind; the quick test of such kills has the commonest of them.
+  const halves = [0, 1].map((half) =>
+    Object.entries(IN_STORE).filter((_, index) => index % 2 === half),
+  );
+
+  it.each(inTurn('kinds of named calls', halves).flat())(
     verifies(
       'idempotency.atomic-with-effect',
       'idempotency.message-once',
@@ -332,11 +338,15 @@ describe('a named call whose process dies', () => {
     },
   };
 
-  const OUTSIDE_AT = Object.entries(OUTSIDE).flatMap(([name, kind]) =>
-    (['before', 'after'] as const).map((moment) => [name, moment, kind] as const),
+  const MOMENTS = ['before', 'after'] as const;
+  // Every kind at one moment, and the next kind at the other one.
+  const outsideAt = [0, 1].map((turn) =>
+    Object.entries(OUTSIDE).map(
+      ([name, kind], index) => [name, MOMENTS[(index + turn) % 2]!, kind] as const,
+    ),
   );
 
-  it.each(OUTSIDE_AT)(
+  it.each(inTurn('moments of named calls', outsideAt).flat())(
     verifies(
       'idempotency.outcome-unknown',
       'has asked for one %s at most, or says that nobody knows (%s its commits)',
