@@ -7,6 +7,7 @@ import { openRawTarget } from '../../src/store/raw/open-raw.ts';
 import type { StoreConfig } from '../../src/store/store-config.ts';
 import type { Op, Store } from '../../src/store/store.ts';
 import { verifies } from '../requirements.ts';
+import { inTurn } from '../runs.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { runScript } from './support/run-script.ts';
 import { spawnWriter } from './support/spawn-writer.ts';
@@ -45,7 +46,7 @@ function options(from: StoreConfig, to: StoreConfig, changes: Partial<MigrateOpt
   return { from, to, clock, leases: LEASES, signal, onRows: ignore, onCopied: ignore, ...changes };
 }
 
-describe.each(places.drivers.map((driver) => ({ driver })))(
+describe.each(inTurn('killed migrations', places.drivers).map((driver) => ({ driver })))(
   'a migration to $driver',
   ({ driver }) => {
     it(
@@ -63,7 +64,12 @@ describe.each(places.drivers.map((driver) => ({ driver })))(
         expect((await store.get(['row', ROWS - 1]))?.value).toBe(`value ${ROWS - 1}`);
       },
     );
+  },
+);
 
+describe.each(places.drivers.map((driver) => ({ driver })))(
+  'a migration to $driver',
+  ({ driver }) => {
     it('is refused where rows are, or while a process uses it', async () => {
       const from = await filled('lmdb');
       const to = await filled(driver);

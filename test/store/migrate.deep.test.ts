@@ -8,7 +8,7 @@ import type { StoreConfig } from '../../src/store/store-config.ts';
 import type { Entry, Key, Op, Store } from '../../src/store/store.ts';
 import { HOSTILE_KEYS } from '../conformance/store.ts';
 import { verifies } from '../requirements.ts';
-import { IS_ALL, SEED } from '../runs.ts';
+import { IS_ALL, inTurn, SEED } from '../runs.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { storePlaces } from './support/store-places.ts';
 
@@ -63,11 +63,11 @@ async function fill(store: Store): Promise<void> {
   await store.commit([{ type: 'delete', key: ['deleted'] }]);
 }
 
-/** A value of the greatest size, and more than one step can carry. */
-async function fillUp(store: Store): Promise<void> {
-  await store.commit([put(['text'], 'x'.repeat(16 * 1024 * 1024 - 3))]);
-  await store.commit([put(['bytes'], new Uint8Array(randomBytes(9 * 1024 * 1024)))]);
-}
+/** A value of the greatest size; each of them is more than one step can carry. */
+const LARGE = inTurn('large values that move', [
+  put(['text'], 'x'.repeat(16 * 1024 * 1024 - 3)),
+  put(['bytes'], new Uint8Array(randomBytes(9 * 1024 * 1024))),
+]);
 
 /** Every entry; what is long by its digest, for comparing it item by item would take minutes. */
 async function everything(store: Store): Promise<Entry[]> {
@@ -100,7 +100,7 @@ describe.each(PAIRS)('a store on $from that moves to $to', ({ from, to, isLarge 
       const clock = createFakeClock(START);
       const before = await openStore(source, { clock });
       await fill(before);
-      if (isLarge) await fillUp(before);
+      if (isLarge) for (const op of LARGE) await before.commit([op]);
       const expected = await everything(before);
       await before.close();
       const { rows, checksum } = await migrateStore(options(source, target, clock));

@@ -3,6 +3,7 @@ import { systemClock } from '../../src/core/time/clock.ts';
 import { openPostgresStore } from '../../src/store/backends/postgres/open-postgres-store.ts';
 import { openRedisStore } from '../../src/store/backends/redis/open-redis-store.ts';
 import { openCutProxy } from '../chaos/cut-proxy.ts';
+import { inTurn } from '../runs.ts';
 import { eventually } from '../support/gateway.ts';
 import { hurryTimers } from '../support/time/hurry-timers.ts';
 import { shareDatabase } from '../support/servers/share-database.ts';
@@ -18,7 +19,7 @@ const SLOW = 150_000;
 /** Times as fast as waits run out here. */
 const HURRY = 4;
 
-describe.each(BACKENDS)('a $driver store', ({ driver, open, path }) => {
+describe.each(inTurn('silent databases', BACKENDS))('a $driver store', ({ driver, open, path }) => {
   it.skipIf(path === undefined)(
     'goes on over new connections when the other side of the old ones is gone without a word',
     async () => {
