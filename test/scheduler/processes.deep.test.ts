@@ -19,7 +19,7 @@ import { openRepository, say } from './support.ts';
 
 const SCRIPT = fileURLToPath(new URL('../fixtures/schedule-process.ts', import.meta.url));
 const HOUR = 3_600_000;
-const PROCESSES = 3;
+const PROCESSES = 2;
 const SCHEDULES = 12;
 const ROUNDS = 6;
 const KILLS = 2;
