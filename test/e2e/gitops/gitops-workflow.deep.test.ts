@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { verifies } from '../../requirements.ts';
 import { newDirectory, startGateway, type TestGateway } from '../../support/gateway.ts';
-import { putCommand, type PutCommand } from '../../support/process/built-command.ts';
+import type { PutCommand } from '../../support/process/built-command.ts';
+import { putServingCommand } from './serving-command.ts';
 
 interface Job {
   if: string;
@@ -37,7 +38,7 @@ beforeAll(async () => {
     await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`);
     await chmod(join(bin, name), 0o755);
   }
-  command = await putCommand(bin);
+  command = await putServingCommand(bin);
   await execa('gateway', ['init', '--template', 'gitops', repository], {
     cwd: directory,
     env: { PATH: PATH(), HOME: directory },

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { TEMPLATES } from '../../../src/config/read/init-template.ts';
 import { verifies } from '../../requirements.ts';
 import { eventually, newDirectory, spawnGateway } from '../../support/gateway.ts';
-import { putCommand, type PutCommand } from '../../support/process/built-command.ts';
+import type { PutCommand } from '../../support/process/built-command.ts';
+import { putServingCommand } from './serving-command.ts';
 
 let directory: string;
 let command: PutCommand;
@@ -17,7 +18,7 @@ beforeAll(async () => {
   directory = await realpath(await newDirectory());
   const bin = join(directory, 'bin');
   await mkdir(bin);
-  command = await putCommand(bin);
+  command = await putServingCommand(bin);
   env = {
     PATH: [bin, process.env['PATH'] ?? ''].join(':'),
     HOME: directory,
