@@ -3,7 +3,9 @@ import { eventually } from '../../support/gateway.ts';
 import { NOT_BEGUN } from '../../../src/sessions/open-ends.ts';
 import { verifies } from '../../requirements.ts';
 import { KEY } from './harness-options.ts';
-import { createStand, ofType, typesOf } from './stand.ts';
+import { createStand, ofType, reaperOfFile, typesOf } from './stand.ts';
+
+const reaper = reaperOfFile();
 
 const toolset = (policy: 'always_allow' | 'always_ask' | 'auto') =>
   ({
@@ -23,7 +25,7 @@ describe('an ACP agent as a harness', () => {
       'runs a turn, its words and tool calls being events',
     ),
     async () => {
-      const stand = await createStand({ protocol: 'acp' });
+      const stand = await createStand({ reaper, protocol: 'acp' });
       await stand.say('tools');
       const events = await stand.idle();
       expect(typesOf(events)).toEqual([
@@ -62,6 +64,7 @@ describe('an ACP agent as a harness', () => {
 
   it('is offered neither files nor terminals, and an empty private directory', async () => {
     const stand = await createStand({
+      reaper,
       protocol: 'acp',
       agent: {
         mcp_servers: [
@@ -98,7 +101,7 @@ describe('an ACP agent as a harness', () => {
   });
 
   it('shows its words while they come, and never a secret in them', async () => {
-    const stand = await createStand({ protocol: 'acp' });
+    const stand = await createStand({ reaper, protocol: 'acp' });
     const stop = new AbortController();
     const shown: any[] = [];
     const following = (async () => {
@@ -128,7 +131,7 @@ describe('an ACP agent as a harness', () => {
   });
 
   it('keeps its process between turns, so that it knows what was said', async () => {
-    const stand = await createStand({ protocol: 'acp' });
+    const stand = await createStand({ reaper, protocol: 'acp' });
     await stand.say('one');
     await stand.idle();
     await stand.say('two');
@@ -141,7 +144,7 @@ describe('an ACP agent as a harness', () => {
   });
 
   it('ends its turn when the client interrupts in place of an answer', async () => {
-    const stand = await createStand({ protocol: 'acp', agent: toolset('always_ask') });
+    const stand = await createStand({ reaper, protocol: 'acp', agent: toolset('always_ask') });
     await stand.say('tools');
     await stand.idle();
     await stand.send({ type: 'user.interrupt' });
@@ -156,12 +159,12 @@ describe('an ACP agent as a harness', () => {
 
   it('does not go on with a call whose process is gone when the client answers', async () => {
     const agent = toolset('always_ask');
-    const stand = await createStand({ protocol: 'acp', agent });
+    const stand = await createStand({ reaper, protocol: 'acp', agent });
     await stand.say('tools');
     const [use] = ofType(await stand.idle(), 'agent.tool_use');
     await stand.stop();
     const { directory, store } = stand;
-    await createStand({ protocol: 'acp', agent, directory, store });
+    await createStand({ reaper, protocol: 'acp', agent, directory, store });
     await stand.send({ type: 'user.tool_confirmation', tool_use_id: use?.id, result: 'allow' });
     const events = await stand.idle(2);
     expect(ofType(events, 'agent.tool_result')[0]).toMatchObject({ is_error: true });
@@ -169,7 +172,7 @@ describe('an ACP agent as a harness', () => {
   });
 
   it(verifies('harness.acp-agents', 'asks the client by always_ask and goes on'), async () => {
-    const stand = await createStand({ protocol: 'acp', agent: toolset('always_ask') });
+    const stand = await createStand({ reaper, protocol: 'acp', agent: toolset('always_ask') });
     await stand.say('tools');
     const waiting = await stand.idle();
     const [use] = ofType(waiting, 'agent.tool_use');
@@ -184,7 +187,7 @@ describe('an ACP agent as a harness', () => {
   });
 
   it('is told no when the client denies, with the reason as the result', async () => {
-    const stand = await createStand({ protocol: 'acp', agent: toolset('always_ask') });
+    const stand = await createStand({ reaper, protocol: 'acp', agent: toolset('always_ask') });
     await stand.say('tools');
     const [use] = ofType(await stand.idle(), 'agent.tool_use');
     const denial = { result: 'deny', deny_message: 'not that file' };
@@ -207,7 +210,7 @@ describe('an ACP agent as a harness', () => {
     ['long', { stop_reason: { type: 'end_turn' } }, 'cut_short'],
     ['fail', { stop_reason: { type: 'retries_exhausted' } }, 'failed'],
   ])('tells the end of a turn that stops by %s', async (deed, last, code) => {
-    const stand = await createStand({ protocol: 'acp' });
+    const stand = await createStand({ reaper, protocol: 'acp' });
     await stand.say(deed);
     const events = await stand.idle();
     expect(events.at(-1)).toMatchObject(last);

@@ -2,8 +2,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fakeSkill } from '../loop-bench.ts';
-import { createStand } from './stand.ts';
+import { createStand, reaperOfFile } from './stand.ts';
 import type { Stand, StandOptions } from './stand.ts';
+
+const reaper = reaperOfFile();
 
 const PNG = Buffer.from('89504e470d0a1a0a0000', 'hex');
 const PDF = Buffer.from('%PDF-1.7');
@@ -34,7 +36,7 @@ async function asked(
   options: Pick<StandOptions, 'protocol' | 'env'>,
   find: (note: any) => unknown,
 ): Promise<any> {
-  const stand = await createStand({ ...options, files });
+  const stand = await createStand({ reaper, ...options, files });
   await stand.send({ type: 'user.message', content: CONTENT });
   await stand.idle();
   return (await stand.notes()).map(find).find((found) => found !== undefined);
@@ -69,7 +71,7 @@ describe('a harness is given the files of a message', () => {
   });
 
   it('as blocks in JSON lines', async () => {
-    const stand = await createStand({ protocol: 'jsonl', files });
+    const stand = await createStand({ reaper, protocol: 'jsonl', files });
     const content = [{ type: 'text', text: 'speak' }, ...CONTENT];
     await stand.send({ type: 'user.message', content });
     await stand.idle();
@@ -100,7 +102,7 @@ describe('a harness finds the Skills of its Agent', () => {
     join(directory, 'work', session.id, '.agents/skills');
 
   it('in its working directory, and is told where', async () => {
-    const stand = await createStand({ protocol: 'acp', agent, skills });
+    const stand = await createStand({ reaper, protocol: 'acp', agent, skills });
     await stand.say('hello');
     await stand.idle();
     const folder = folderOf(stand);
@@ -115,7 +117,7 @@ describe('a harness finds the Skills of its Agent', () => {
   });
 
   it('by name and path in JSON lines', async () => {
-    const stand = await createStand({ protocol: 'jsonl', agent, skills });
+    const stand = await createStand({ reaper, protocol: 'jsonl', agent, skills });
     await stand.say('speak');
     await stand.idle();
     const [turn] = await stand.notes();

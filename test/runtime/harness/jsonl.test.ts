@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/gateway.ts';
-import { createStand, ofType, typesOf } from './stand.ts';
+import { createStand, ofType, reaperOfFile, typesOf } from './stand.ts';
+
+const reaper = reaperOfFile();
 
 const said = (message: unknown) => (message as any)?.content[0].text;
 
 describe('a program that speaks JSON lines as a harness', () => {
   it('tells words, thoughts and tool calls, a whole message in place of its parts', async () => {
-    const stand = await createStand({ protocol: 'jsonl' });
+    const stand = await createStand({ reaper, protocol: 'jsonl' });
     await stand.say('speak');
     const events = await stand.idle();
     expect(typesOf(events)).toEqual([
@@ -39,7 +41,7 @@ describe('a program that speaks JSON lines as a harness', () => {
   it('waits for the client when it asks for leave', async () => {
     const policy = { default_config: { permission_policy: { type: 'always_ask' } } } as const;
     const tools = [{ type: 'agent_toolset_20260401', ...policy }] as const;
-    const stand = await createStand({ protocol: 'jsonl', agent: { tools } });
+    const stand = await createStand({ reaper, protocol: 'jsonl', agent: { tools } });
     await stand.say('ask');
     const [use] = ofType(await stand.idle(), 'agent.tool_use');
     await stand.send({ type: 'user.tool_confirmation', tool_use_id: use?.id, result: 'allow' });
@@ -58,7 +60,7 @@ describe('a program that speaks JSON lines as a harness', () => {
     const tools = [
       { type: 'agent_toolset_20260401', configs: [{ name: 'bash', enabled: false }] },
     ] as const;
-    const stand = await createStand({ protocol: 'jsonl', agent: { tools } });
+    const stand = await createStand({ reaper, protocol: 'jsonl', agent: { tools } });
     await stand.say('ask');
     const events = await stand.idle();
     expect(ofType(events, 'agent.tool_use')[0]).toMatchObject({ evaluated_permission: 'deny' });
@@ -73,7 +75,7 @@ describe('a program that speaks JSON lines as a harness', () => {
     ['flood', 'too_much_output'],
     ['error', 'failed'],
   ])('ends the turn and the program for %s', async (deed, code) => {
-    const stand = await createStand({ protocol: 'jsonl' });
+    const stand = await createStand({ reaper, protocol: 'jsonl' });
     await stand.say(deed);
     const events = await stand.idle();
     expect(ofType(events, 'session.error').map(({ error }) => (error as any).code)).toEqual([code]);
@@ -86,7 +88,7 @@ describe('a program that speaks JSON lines as a harness', () => {
   });
 
   it('has its stderr in the log, in lines and of bounded length', async () => {
-    const stand = await createStand({ protocol: 'jsonl' });
+    const stand = await createStand({ reaper, protocol: 'jsonl' });
     await stand.say('noise');
     const events = await stand.idle();
     expect(said(ofType(events, 'agent.message')[0])).toBe('Quiet now.');

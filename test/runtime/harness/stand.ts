@@ -1,12 +1,13 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import type { Log, LogFields } from '../../../src/core/log.ts';
 import { createJobs } from '../../../src/jobs/create-jobs.ts';
 import { createHarnessRunner } from '../../../src/runtime/harness/create-harness-runner.ts';
 import type { HarnessRunner } from '../../../src/runtime/harness/create-harness-runner.ts';
 import { createReaper } from '../../../src/runtime/reaper/create-reaper.ts';
+import type { Reaper } from '../../../src/runtime/reaper/create-reaper.ts';
 import { findByEnvironment, readProcessTable } from '../../../src/runtime/reaper/process-table.ts';
 import { createSessions } from '../../../src/sessions/create-sessions.ts';
 import type { ResolvedAgent } from '../../../src/sessions/resolved-agent.ts';
@@ -16,13 +17,15 @@ import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-
 import type { Store } from '../../../src/store/store.ts';
 import { eventually } from '../../support/gateway.ts';
 import { fakeAgent } from '../fake-agent.ts';
-import { harnessOptions } from './harness-options.ts';
+import { harnessOptions, quietLog } from './harness-options.ts';
 import type { HarnessTestOptions } from './harness-options.ts';
 
 export interface StandOptions extends HarnessTestOptions {
   readonly agent?: Partial<ResolvedAgent>;
   readonly directory?: string;
   readonly store?: Store;
+  /** One that outlives the stand. Default: one of its own. */
+  readonly reaper?: Reaper;
 }
 
 /** A gateway's Sessions with one harness. */
@@ -45,6 +48,15 @@ export interface Stand {
   stop(): Promise<void>;
 }
 
+const startReaper = (log: Log): Reaper => createReaper({ log, execArgv: ['--import', 'tsx'] });
+
+/** One for all stands of a test file: its start takes longer than most turns. */
+export function reaperOfFile(): Reaper {
+  const reaper = startReaper(quietLog);
+  afterAll(() => reaper.close());
+  return reaper;
+}
+
 const WHO = { keyId: 'key_1', keyName: 'one', organizationId: 'org_1' };
 
 export async function createStand(options: StandOptions): Promise<Stand> {
@@ -54,7 +66,7 @@ export async function createStand(options: StandOptions): Promise<Stand> {
   const logged: Stand['logged'] = [];
   const log = createTestLog(logged);
   const store = options.store ?? openMemoryStore(clock);
-  const reaper = createReaper({ log, execArgv: ['--import', 'tsx'] });
+  const reaper = options.reaper ?? startReaper(log);
   const runner = createHarnessRunner({ ...parts, store, reaper, log });
   const jobs = createJobs({ store, clock, worker: ids.next('worker') });
   const { sessions, handlers } = createSessions({ store, clock, ids, jobs, runner });
@@ -70,7 +82,7 @@ export async function createStand(options: StandOptions): Promise<Stand> {
   const stop = async (): Promise<void> => {
     await jobs.close();
     await runner.close();
-    await reaper.close();
+    if (!options.reaper) await reaper.close();
   };
   onTestFinished(async () => {
     await stop();
