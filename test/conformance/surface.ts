@@ -111,6 +111,8 @@ export type SurfaceCase =
   | 'stream refused'
   | 'candidate order';
 
+/** Most values of a body here: the default is as many as take long to make. */
+const BODY_VALUES = 1_000;
 const EMPTY_EVENTS = ': comment\n\nevent: ping\n\nid: 1\n\ndata:\n\n';
 const RULES = [
   { match: { model: 'down' }, reply: { status: 503, error: { message: 'overloaded' } } },
@@ -165,7 +167,7 @@ function config(row: SurfaceRow, own: string, upstream: string) {
     routes,
     ...rest,
   });
-  const timeouts = { first_content: '300ms' };
+  const timeouts = { first_content: '50ms' };
   return {
     providers: [provider('healthy'), ...[...faults, 'tripped', 'silent', 'counted'].map(provider)],
     models: [
@@ -202,6 +204,7 @@ export function testSurfaces(rows: readonly SurfaceRow[]): void {
     const { url } = stage.mock;
     const all = rows.map((row, index) => config(row, ownName(row, index), url));
     stage.gateway = await startGateway({
+      server: { limits: { body_values: BODY_VALUES } },
       providers: all.flatMap(({ providers }) => providers),
       models: all.flatMap(({ models }) => models),
     });
@@ -441,20 +444,17 @@ function testSurface(row: SurfaceRow, own: string, stage: Partial<Stage>): Unrec
       }
     });
 
-    it(
-      proves('concurrent spending', 'no more than a limit allows, of 20 calls at once'),
-      async () => {
-        const organization = await createOrganization({ spending_limit: '10' });
-        const limits: object[] = [{ spending_limit: '10' }, { organization }];
-        for (const fields of limits) {
-          const { value } = await createKey(fields);
-          const calls = Array.from({ length: 20 }, () => ask('priced', { key: value }));
-          const statuses = (await Promise.all(calls)).map(({ status }) => status);
-          expect(statuses.filter((status) => status === 200)).toHaveLength(10);
-          expect(new Set(statuses).size).toBe(2);
-        }
-      },
-    );
+    it(proves('concurrent spending', 'no more than a limit allows, of calls at once'), async () => {
+      const organization = await createOrganization({ spending_limit: '4' });
+      const limits: object[] = [{ spending_limit: '4' }, { organization }];
+      for (const fields of limits) {
+        const { value } = await createKey(fields);
+        const calls = Array.from({ length: 8 }, () => ask('priced', { key: value }));
+        const statuses = (await Promise.all(calls)).map(({ status }) => status);
+        expect(statuses.filter((status) => status === 200)).toHaveLength(4);
+        expect(new Set(statuses).size).toBe(2);
+      }
+    });
   });
 
   describe(`${row.name} takes a key`, () => {
@@ -546,11 +546,11 @@ function testSurface(row: SurfaceRow, own: string, stage: Partial<Stage>): Unrec
         const bodyWith = (count: number): string =>
           plain.replace(/^\{/, `{"many":[${'{},'.repeat(count - 1)}{}],`);
         const before = asked().length;
-        const message = expectError(await ask('echo', { body: bodyWith(250_000) }), 400);
-        expect(message).toContain('more than 250000 values');
+        const message = expectError(await ask('echo', { body: bodyWith(BODY_VALUES) }), 400);
+        expect(message).toContain(`more than ${BODY_VALUES} values`);
         expect(message).toContain('server.limits.body_values');
         expect(asked()).toHaveLength(before);
-        expect((await ask('echo', { body: bodyWith(249_000) })).status).toBe(200);
+        expect((await ask('echo', { body: bodyWith(BODY_VALUES - 100) })).status).toBe(200);
         expect(asked()).toHaveLength(before + 1);
       },
     );
