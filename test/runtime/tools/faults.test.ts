@@ -110,8 +110,8 @@ describe('a turn whose server is a process', () => {
 
   it.each([
     ['garbage', 'the server writes what is not of its protocol', {}],
-    ['mute', 'the server did not answer in time', { connect: 500 }],
-    ['listless', 'the server did not answer in time', { list: 500 }],
+    ['mute', 'the server did not answer in time', { connect: 100 }],
+    ['listless', 'the server did not answer in time', { list: 100 }],
   ])('that is %s at its start goes without its tools', async (fault, message, deadlines) => {
     const { session, left, asked } = await play({ fault }, { rules: [], deadlines });
     expect(errorsOf(session)).toEqual([lost(message)]);
@@ -121,7 +121,7 @@ describe('a turn whose server is a process', () => {
   });
 
   it('that answers no call in time gives an error, and is asked again', async () => {
-    const { session, left } = await play({ fault: 'slow' }, { deadlines: { call: 500 } });
+    const { session, left } = await play({ fault: 'slow' }, { deadlines: { call: 100 } });
     expect(resultsOf(session)).toEqual([failed(expect.stringContaining('timed out'))]);
     expect(errorsOf(session)).toEqual([]);
     expect(left).toEqual([]);
@@ -214,7 +214,7 @@ describe('a turn whose server is reached over HTTP', () => {
       const message = 'the answer of the server is too large';
       expect(resultsOf(session)).toEqual([failed(message)]);
       expect(errorsOf(session)).toEqual([lost(message)]);
-      expect(server.sent.bytes).toBeLessThan(60 * 1024 * 1024);
+      expect(server.sent.bytes).toBeLessThan(48 * 1024 * 1024);
     },
   );
 
@@ -262,7 +262,7 @@ describe('a turn whose server is reached over HTTP', () => {
   );
 
   it('gives an error when its call is not answered in time', async () => {
-    const { session } = await playHttp('silence', { deadlines: { call: 500 } });
+    const { session } = await playHttp('silence', { deadlines: { call: 100 } });
     expect(resultsOf(session)).toEqual([failed(expect.stringContaining('timed out'))]);
   });
 

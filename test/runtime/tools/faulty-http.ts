@@ -92,9 +92,9 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
           15,
         );
       case 'huge json':
-        return flood(json(response), `${HEAD}${id},"result":{"a":"`, 100);
+        return flood(json(response), `${HEAD}${id},"result":{"a":"`, 64);
       case 'huge events':
-        return flood(events(response), `data: ${HEAD}${id},"result":{"a":"`, 100);
+        return flood(events(response), `data: ${HEAD}${id},"result":{"a":"`, 64);
       case 'huge packed':
         return bomb(response, `${HEAD}${id},"result":{"a":"`);
       case 'cut events':
@@ -142,9 +142,9 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
     await pipeline(Readable.from(parts(), { highWaterMark: 1 }), response).catch(() => undefined);
   }
 
-  /** 100 MB that are small on their way. */
+  /** 32 MB that are small on their way. */
   function bomb(response: ServerResponse, head: string): void {
-    const packed = gzipSync(`${head}${'x'.repeat(100 * MB)}"}}`);
+    const packed = gzipSync(`${head}${'x'.repeat(32 * MB)}"}}`);
     response.setHeader('content-encoding', 'gzip');
     json(response).end(packed);
   }

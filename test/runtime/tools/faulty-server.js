@@ -21,12 +21,12 @@ const tools = {
 
 const calls = {
   async huge({ id }) {
-    // 100 MB in one line, no faster than it is read.
+    // 40 MB in one line, no faster than it is read.
     process.stdout.write(
       `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"`,
     );
     const part = 'x'.repeat(1024 * 1024);
-    for (let sent = 0; sent < 100; sent++)
+    for (let sent = 0; sent < 40; sent++)
       if (!process.stdout.write(part)) await new Promise((go) => process.stdout.once('drain', go));
     process.stdout.write('"}]}}\n');
   },
