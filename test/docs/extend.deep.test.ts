@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { putPlainNpm } from '../cli/plain-npm.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { verifies } from '../requirements.ts';
 import { ask, newDirectory, startGateway } from '../support/gateway.ts';
@@ -21,7 +22,7 @@ let copy: string;
 let main: Awaited<ReturnType<typeof builtMain>>;
 /** Answers on /v1/chat/completions and /v1/notes. */
 let vendor: Vendor;
-/** Gateway of the copy in its folder `served`, with what the tests that only add to it need. */
+/** Gateway of the copy in its folder `served`, with what the tests need that only add to it. */
 let server: Served;
 /** A key of clients of it. */
 let clientKey: string;
@@ -41,10 +42,16 @@ beforeAll(async () => {
     join(copy, 'scripts/build-console.js'),
     'export const buildConsole = () => true;\n',
   );
+  // Declarations of the copy are of no use: its types are only checked.
+  const build = join(copy, 'scripts/build.js');
+  const script = await readFile(build, 'utf8');
+  expect(script).toContain('declare(), ');
+  await writeFile(build, script.replace('declare(), ', ''));
   await execa('node', ['scripts/build.js'], { cwd: copy });
+  await checkTypes();
   main = await builtMain(copy);
   vendor = await serveVendor();
-  server = await serve('served', projectOf(vendor.origin), { ACME_API_KEY: 'sk-acme' });
+  server = await serve();
   const body = { name: 'app', scopes: ['inference', 'models', 'agents'] };
   const { url, key } = server;
   const made = await ask(`${url}/admin/v1/keys`, { method: 'POST', key, body });
@@ -55,6 +62,16 @@ afterAll(async () => {
   vendor?.close();
   await rm(copy, { recursive: true, force: true });
 });
+
+/** Throws where they are wrong. The checker costs least in one thread and without garbage collection. */
+async function checkTypes(): Promise<void> {
+  const words = '-p tsconfig.build.json --singleThreaded --noEmit'.split(' ');
+  const undeclared = '--declaration false --emitDeclarationOnly false'.split(' ');
+  await execa('node', ['node_modules/typescript/bin/tsc', ...words, ...undeclared], {
+    cwd: copy,
+    env: { GOGC: 'off', GOMEMLIMIT: '4GiB' },
+  });
+}
 
 /** The page with blocks within its lists as they stand in a file. */
 const unindented = (page: string): string => page.replaceAll(/^ {3}(?=\S| )/gm, '');
@@ -95,17 +112,19 @@ interface Served {
   stop(): Promise<void>;
 }
 
-/** Starts the gateway of the copy in a folder of it. */
-async function serve(
-  folder: string,
-  config: string,
-  env: Record<string, string> = {},
-): Promise<Served> {
-  await mkdir(join(copy, folder), { recursive: true });
-  await writeFile(join(copy, folder, 'gateway.yaml'), config);
+/** Starts the gateway of the copy in its folder `served`, also again. */
+async function serve(): Promise<Served> {
+  const cwd = join(copy, 'served');
+  await mkdir(cwd, { recursive: true });
+  await writeFile(join(cwd, 'gateway.yaml'), projectOf(vendor.origin));
   const child = execa('node', [join(copy, 'bin/gateway.js'), 'start', '--port', '0'], {
-    cwd: join(copy, folder),
-    env: { PATH: process.env['PATH'] ?? '', HOME: copy, GATEWAY_DRAIN_IDLE: '50ms', ...env },
+    cwd,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: copy,
+      GATEWAY_DRAIN_IDLE: '50ms',
+      ACME_API_KEY: 'sk-acme',
+    },
     extendEnv: false,
     reject: false,
   });
@@ -118,7 +137,7 @@ async function serve(
       if (found !== undefined) resolve(found);
     });
   });
-  const key = await readFile(join(copy, folder, '.gateway/admin.key'), 'utf8');
+  const key = await readFile(join(cwd, '.gateway/admin.key'), 'utf8');
   return {
     url,
     key: key.trim(),
@@ -205,9 +224,13 @@ async function expectPages(
   expect(JSON.parse(stdout)).toMatchObject(SHAPE);
 }
 
-/** A provider of the type that was added, one that speaks chat and notes with a model for each, and a prompt. */
+/**
+ * On the store that was added: a provider of the type that was added, one that speaks chat and notes with
+ * a model for each, and a prompt.
+ */
 const projectOf = (origin: string): string => `version: 1
 namespace: greet
+server: { store: { driver: sheet, path: rows } }
 providers:
   - { name: acme, type: acme, base_url: '${origin}/v1', api_key: '\${secret:env:ACME_API_KEY}' }
   - { name: both, type: custom, base_url: '${origin}/v1', api_key: '\${secret:env:ACME_API_KEY}', protocols: { chat: true, notes: true } }
@@ -411,21 +434,18 @@ describe('docs/extend.md', () => {
   );
 
   it(verifies('extend.docs-proved', 'adds a store, which outlives its process'), async () => {
-    const config = 'version: 1\nserver: { store: { driver: sheet, path: rows } }\n';
-    const before = await serve('store', config);
-    onTestFinished(before.stop);
     const name = 'kept';
-    const { status } = await ask(`${before.url}/admin/v1/organizations`, {
+    const { status } = await ask(`${server.url}/admin/v1/organizations`, {
       method: 'POST',
-      key: before.key,
+      key: server.key,
       body: { name },
     });
     expect(status).toBe(201);
-    await before.stop();
-    expect(await readdir(join(copy, 'store/rows'))).toEqual(['rows.json']);
-    const after = await serve('store', config);
-    onTestFinished(after.stop);
-    const { body } = await ask(`${after.url}/admin/v1/organizations/${name}`, { key: after.key });
+    await server.stop();
+    expect(await readdir(join(copy, 'served/rows'))).toEqual(['rows.json']);
+    server = await serve();
+    const path = `${server.url}/admin/v1/organizations/${name}`;
+    const { body } = await ask(path, { key: server.key });
     expect(body).toMatchObject({ name, type: 'organization' });
   });
 
@@ -462,7 +482,8 @@ describe('docs/extend.md', () => {
       const env = await serveModels();
       const made = await gateway(['plugins', 'manifest', 'plugin', '-o', 'json']);
       expect(JSON.parse(made.stdout).data.commands).toEqual(['tally models']);
-      await gateway(['plugins', 'install', './plugin', '--yes']);
+      const PATH = await putPlainNpm(join(copy, 'npm'));
+      await gateway(['plugins', 'install', './plugin', '--yes'], { PATH });
       onTestFinished(async () => void (await gateway(['plugins', 'remove', NAME])));
 
       expect((await gateway(['tally', 'models', 'acme'], env)).stdout).toBe('1 models');

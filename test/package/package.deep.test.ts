@@ -3,7 +3,9 @@ import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { putPlainNpm } from '../cli/plain-npm.ts';
 import { verifies } from '../requirements.ts';
+import { inTurn } from '../runs.ts';
 import { payloads, streamedText } from '../support/chat.ts';
 import { startVendor } from '../support/fake-vendor.ts';
 import { ask, eventually } from '../support/gateway.ts';
@@ -263,9 +265,8 @@ describe('the installed package', () => {
       await writeFile(join(probe, 'package.json'), JSON.stringify(PROBE));
       await writeFile(join(probe, 'commands', 'probe.js'), PROBING);
       const env = {
-        PATH: process.env['PATH'] ?? '',
+        PATH: await putPlainNpm(join(packed.directory, 'npm')),
         HOME: home,
-        npm_config_registry: CLOSED,
         GATEWAY_SERVER: CLOSED,
         GATEWAY_API_KEY: 'none',
       };
@@ -343,79 +344,82 @@ describe('the installed package', () => {
   );
 });
 
-describe.each(VERSIONS)('the installed package under Node.js %s', (version) => {
-  it(
-    verifies(
-      'ops.node-version',
-      'starts, answers, streams, runs Agents, plans, applies and stops, with nothing compiled',
-    ),
-    async (test) => {
-      const product = await installed();
-      const node = await findNode(version);
-      if (node === undefined) {
-        test.skip(`Node.js ${version} cannot be had here`);
-        return;
-      }
-      const home = join(packed.directory, version);
-      await mkdir(join(home, 'bin'), { recursive: true });
-      // Nothing but this Node.js, the command and a shell: no compiler, no npm.
-      for (const [name, target] of [
-        ['node', node],
-        ['gateway', join(product, '..', '.bin', 'gateway')],
-        ['sh', '/bin/sh'],
-        ['env', '/usr/bin/env'],
-      ] as const)
-        await symlink(target, join(home, 'bin', name));
-      const env = { PATH: join(home, 'bin'), HOME: home, GATEWAY_DRAIN_IDLE: '50ms' };
-      const options = { cwd: join(home, 'project'), env, extendEnv: false } as const;
-      const gateway = async (...argv: string[]) => (await execa('gateway', argv, options)).stdout;
+describe.each(inTurn('versions of Node.js', VERSIONS))(
+  'the installed package under Node.js %s',
+  (version) => {
+    it(
+      verifies(
+        'ops.node-version',
+        'starts, answers, streams, runs Agents, plans, applies and stops, with nothing compiled',
+      ),
+      async (test) => {
+        const product = await installed();
+        const node = await findNode(version);
+        if (node === undefined) {
+          test.skip(`Node.js ${version} cannot be had here`);
+          return;
+        }
+        const home = join(packed.directory, version);
+        await mkdir(join(home, 'bin'), { recursive: true });
+        // Nothing but this Node.js, the command and a shell: no compiler, no npm.
+        for (const [name, target] of [
+          ['node', node],
+          ['gateway', join(product, '..', '.bin', 'gateway')],
+          ['sh', '/bin/sh'],
+          ['env', '/usr/bin/env'],
+        ] as const)
+          await symlink(target, join(home, 'bin', name));
+        const env = { PATH: join(home, 'bin'), HOME: home, GATEWAY_DRAIN_IDLE: '50ms' };
+        const options = { cwd: join(home, 'project'), env, extendEnv: false } as const;
+        const gateway = async (...argv: string[]) => (await execa('gateway', argv, options)).stdout;
 
-      await execa('gateway', ['init', '--template', 'agent-service', 'project'], {
-        ...options,
-        cwd: home,
-      });
-      expect((await execa('node', ['--version'], options)).stdout).toBe(`v${version}`);
-      const { version: own } = JSON.parse(await readFile(join(product, 'package.json'), 'utf8'));
-      expect(await gateway('version')).toBe(own);
-
-      const server = execa('gateway', ['start', '--port', '0'], { ...options, reject: false });
-      let log = '';
-      server.stderr.setEncoding('utf8').on('data', (text: string) => (log += text));
-      const stop = once(server, 'exit');
-      try {
-        const url = await eventually(() => /gateway listening on (\S+)/.exec(log)?.[1]);
-        expect(await gateway('chat', 'mock/echo', 'hello')).toBe('You said: hello');
-        expect(await gateway('plan')).toMatch(/no changes/i);
-        const models = join(home, 'project', 'more.yaml');
-        await writeFile(models, MODEL);
-        expect(await gateway('apply', '-f', models, '--yes')).toMatch(/^1 applied, 0 failed/m);
-        const key = await readFile(join(home, 'project', '.gateway', 'admin.key'), 'utf8');
-        const streamed = await fetch(`${url}/v1/chat/completions`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', authorization: `Bearer ${key.trim()}` },
-          body: JSON.stringify({
-            model: 'mock/more',
-            stream: true,
-            messages: [{ role: 'user', content: 'hello' }],
-          }),
+        await execa('gateway', ['init', '--template', 'agent-service', 'project'], {
+          ...options,
+          cwd: home,
         });
-        const text = await streamed.text();
-        expect(streamedText(text)).toBe('You said: hello');
-        expect(payloads(text).at(-1)).toBe('[DONE]');
+        expect((await execa('node', ['--version'], options)).stdout).toBe(`v${version}`);
+        const { version: own } = JSON.parse(await readFile(join(product, 'package.json'), 'utf8'));
+        expect(await gateway('version')).toBe(own);
 
-        // The Agent's tool is a program that the gateway starts.
-        expect(await gateway('invoke', 'desk', 'Where is A-17?', '--follow')).toMatch(
-          /A-17: .*shipped/,
-        );
-      } finally {
-        server.kill('SIGTERM');
-        await stop;
-      }
-      expect({ code: (await server).exitCode, log }).toMatchObject({ code: 0 });
-      expect(log).not.toMatch(/warning/i);
-    },
-  );
-});
+        const server = execa('gateway', ['start', '--port', '0'], { ...options, reject: false });
+        let log = '';
+        server.stderr.setEncoding('utf8').on('data', (text: string) => (log += text));
+        const stop = once(server, 'exit');
+        try {
+          const url = await eventually(() => /gateway listening on (\S+)/.exec(log)?.[1]);
+          expect(await gateway('chat', 'mock/echo', 'hello')).toBe('You said: hello');
+          expect(await gateway('plan')).toMatch(/no changes/i);
+          const models = join(home, 'project', 'more.yaml');
+          await writeFile(models, MODEL);
+          expect(await gateway('apply', '-f', models, '--yes')).toMatch(/^1 applied, 0 failed/m);
+          const key = await readFile(join(home, 'project', '.gateway', 'admin.key'), 'utf8');
+          const streamed = await fetch(`${url}/v1/chat/completions`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', authorization: `Bearer ${key.trim()}` },
+            body: JSON.stringify({
+              model: 'mock/more',
+              stream: true,
+              messages: [{ role: 'user', content: 'hello' }],
+            }),
+          });
+          const text = await streamed.text();
+          expect(streamedText(text)).toBe('You said: hello');
+          expect(payloads(text).at(-1)).toBe('[DONE]');
+
+          // The Agent's tool is a program that the gateway starts.
+          expect(await gateway('invoke', 'desk', 'Where is A-17?', '--follow')).toMatch(
+            /A-17: .*shipped/,
+          );
+        } finally {
+          server.kill('SIGTERM');
+          await stop;
+        }
+        expect({ code: (await server).exitCode, log }).toMatchObject({ code: 0 });
+        expect(log).not.toMatch(/warning/i);
+      },
+    );
+  },
+);
 
 describe('a Node.js that is too old', () => {
   it('is told which one is needed, before anything else is loaded', async () => {
