@@ -3,12 +3,12 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { runStart } from '../../../src/server/process/run-start.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { startVendor } from '../../support/fake-vendor.ts';
-import { ask, eventually, runGateway, spawnGateway, writeConfig } from '../../support/gateway.ts';
+import { ask, eventually, writeConfig } from '../../support/gateway.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
+import { runHere, startHere } from './start-here.ts';
 
 const ECHO = {
   providers: [{ name: 'mock', type: 'mock' }],
@@ -23,15 +23,6 @@ async function takePort(): Promise<{ port: number; server: Server }> {
   return { port: (server.address() as AddressInfo).port, server };
 }
 
-/** A binary that serves, with the address and the client key that it printed. */
-async function serve(cwd: string, argv: readonly string[], env: Record<string, string> = {}) {
-  const child = spawnGateway(['start', ...argv], { cwd, env });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const url = await eventually(() => /listening on (\S+)\n/.exec(child.log())?.[1]);
-  const key = /client key {2}(sk-\S+)/.exec(child.log())?.[1];
-  return { child, url, key };
-}
-
 describe('a start that fails', () => {
   it(
     verifies(
@@ -42,19 +33,19 @@ describe('a start that fails', () => {
       const cwd = await directoryOfTest();
       const { port, server } = await takePort();
       await writeConfig(cwd, { server: { listen: { port } }, ...ECHO }, true);
-      const taken = await runGateway(['start'], { cwd });
+      const taken = await runHere(['start'], { cwd });
       expect(taken).toMatchObject({ code: 1, said: expect.stringContaining('is in use') });
       await writeConfig(cwd, LOCKED, true);
-      const missing = await runGateway(['start'], { cwd });
+      const missing = await runHere(['start'], { cwd });
       expect(missing).toMatchObject({ code: 3, said: expect.stringContaining('NOT_SET') });
       await writeFile(join(cwd, 'gateway.yaml'), 'version: 1\nmodels: 7\n');
-      const invalid = await runGateway(['start'], { cwd });
+      const invalid = await runHere(['start'], { cwd });
       expect(invalid.code).toBe(3);
       for (const { said } of [taken, missing, invalid]) expect(said).not.toContain('sk-');
       expect(await readdir(cwd)).toEqual(['gateway.yaml']);
       server.close();
       await writeConfig(cwd, ECHO, true);
-      expect((await serve(cwd, [])).key).toMatch(/^sk-/);
+      expect((await startHere(['start'], { cwd })).key).toMatch(/^sk-/);
     },
   );
 
@@ -71,28 +62,20 @@ describe('a start that fails', () => {
         LOCKED,
         { models: 7 },
       ];
-      const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-      onTestFinished(() => said.mockRestore());
-      const run = async (check: boolean) => {
-        said.mockClear();
-        const options = { configPaths: ['gateway.yaml'], watch: false, env: {}, cwd };
-        const code = await runStart({ ...options, check });
-        return { code, said: said.mock.calls.map(([text]) => String(text)).join('') };
-      };
+      const run = (...flags: string[]) => runHere(['start', ...flags], { cwd });
       for (const fault of faults) {
         await writeConfig(cwd, fault, true);
-        const checked = await run(true);
+        const checked = await run('--check');
         expect(checked.code).not.toBe(0);
         expect(checked.said).not.toBe('');
-        expect(await run(false)).toEqual(checked);
+        expect(await run()).toEqual(checked);
       }
-      said.mockRestore();
       await writeConfig(cwd, LOCKED, true);
       const env = { NOT_SET: 'is set' };
-      const good = await runGateway(['start', '--check'], { cwd, env });
+      const good = await runHere(['start', '--check'], { cwd, env });
       expect(good).toEqual({ code: 0, said: 'configuration is valid\n' });
       expect(await readdir(cwd)).toEqual(['gateway.yaml']);
-      expect((await serve(cwd, [], env)).url).toMatch(/^http/);
+      expect((await startHere(['start'], { cwd, env })).url).toMatch(/^http/);
     },
     60_000,
   );
@@ -104,9 +87,9 @@ it(
     const cwd = await directoryOfTest();
     const value = `sk-${'0123456789abcdef'.repeat(4)}`;
     await writeConfig(cwd, { ...ECHO, keys: [{ name: 'app', value: '${secret:env:APP}' }] }, true);
-    const { child, url, key } = await serve(cwd, [], { APP: value });
+    const { log, url, key } = await startHere(['start'], { cwd, env: { APP: value } });
     expect(key).toBeUndefined();
-    expect(child.log()).toContain('client keys are those that the configuration declares');
+    expect(log()).toContain('client keys are those that the configuration declares');
     const body = { model: 'acme/echo', messages: [{ role: 'user', content: 'Hello!' }] };
     const path = `${url}/v1/chat/completions`;
     expect((await ask(path, { method: 'POST', key: value, body })).status).toBe(200);
@@ -121,13 +104,12 @@ it(
   async () => {
     const cwd = await directoryOfTest();
     await writeConfig(cwd, ECHO, true);
-    const { child } = await serve(cwd, ['--host', '0.0.0.0']);
-    const [before = ''] = child.log().split('gateway listening');
+    const { log, stop } = await startHere(['start', '--host', '0.0.0.0'], { cwd });
+    const [before = ''] = log().split('gateway listening');
     expect(before).toMatch(/opening a free port on every address of this machine.*to everyone/);
     expect(before).toContain('/admin/v1 for holders of a key');
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-    expect((await serve(cwd, [])).child.log()).not.toContain('opening');
+    await stop();
+    expect((await startHere(['start'], { cwd })).log()).not.toContain('opening');
   },
 );
 
@@ -146,8 +128,8 @@ it('a first start names the routes that spending limits cannot use', async () =>
     { name: 'own/free', routes: [route], pricing: 'free' },
   ];
   await writeConfig(cwd, { providers: [provider], models }, true);
-  const { child } = await serve(cwd, []);
-  const line = await eventually(() => /^.*unpriced routes.*$/m.exec(child.log())?.[0]);
+  const { log } = await startHere(['start'], { cwd });
+  const line = await eventually(() => /^.*unpriced routes.*$/m.exec(log())?.[0]);
   expect(line).toContain('calls under a spending limit do not use them');
   expect(line).toContain('own/unpriced (own)');
   expect(line).not.toContain('own/free');
@@ -168,11 +150,11 @@ describe('a start without a file', () => {
       `# keys\nexport OPENAI_API_KEY="from-file"\nXAI_API_KEY=x\nOTHER=1\n`,
     );
     const env = { OPENAI_BASE_URL: vendor.baseUrl, XAI_API_KEY: 'y' };
-    const { child, url, key } = await serve(cwd, ['--port', '0'], env);
-    expect(child.log()).toContain(
+    const { log, url, key } = await startHere(['start', '--port', '0'], { cwd, env });
+    expect(log()).toContain(
       'openai with OPENAI_API_KEY in .env, at OPENAI_BASE_URL: every model as openai/MODEL',
     );
-    expect(child.log()).toContain('xai with XAI_API_KEY: every model as xai/MODEL');
+    expect(log()).toContain('xai with XAI_API_KEY: every model as xai/MODEL');
     expect(await chat(url, key, 'openai/gpt-9')).toMatchObject({ status: 200 });
     expect(await chat(url, key, 'gpt-9')).toMatchObject({ status: 200 });
     expect(vendor.asked.at(-1)).toMatchObject({ key: 'from-file', model: 'gpt-9' });
@@ -185,8 +167,8 @@ describe('a start without a file', () => {
 
   it('names what it looked for where nothing is set, and serves the mock', async () => {
     const cwd = await directoryOfTest();
-    const { child, url, key } = await serve(cwd, ['--port', '0']);
-    expect(child.log()).toMatch(/no key of a vendor is set; looked for ANTHROPIC_API_KEY, .*XAI_/);
+    const { log, url, key } = await startHere(['start', '--port', '0'], { cwd });
+    expect(log()).toMatch(/no key of a vendor is set; looked for ANTHROPIC_API_KEY, .*XAI_/);
     expect(await chat(url, key, 'mock/echo')).toMatchObject({ status: 200 });
   });
 });
@@ -199,16 +181,16 @@ it(
   async () => {
     const cwd = await directoryOfTest();
     const env = { OPENAI_API_KEY: 'canary' };
-    const made = await runGateway(['init', '--template', 'env'], { cwd, env });
+    const made = await runHere(['init', '--template', 'env'], { cwd, env });
     expect(made).toMatchObject({ code: 0, said: expect.stringContaining('looked for ANTHROPIC_') });
     const text = await readFile(join(cwd, 'gateway.yaml'), 'utf8');
     expect(text).toContain('    api_key: ${secret:env:OPENAI_API_KEY}\n    models: all\n');
     expect(text).toContain('aliases:\n  gpt-*: openai/gpt-*\n');
     expect(text).not.toContain('canary');
-    expect((await runGateway(['start', '--check', '--port', '0'], { cwd, env })).code).toBe(0);
+    expect((await runHere(['start', '--check', '--port', '0'], { cwd, env })).code).toBe(0);
     const bare = await directoryOfTest();
-    const none = await runGateway(['init', '--template', 'env'], { cwd: bare });
+    const none = await runHere(['init', '--template', 'env'], { cwd: bare });
     expect(none.said).toMatch(/found no API key of a known vendor.*looked for .*OPENAI_API_KEY/);
-    expect((await runGateway(['start', '--check', '--port', '0'], { cwd: bare })).code).toBe(0);
+    expect((await runHere(['start', '--check', '--port', '0'], { cwd: bare })).code).toBe(0);
   },
 );

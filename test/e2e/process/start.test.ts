@@ -7,14 +7,23 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { verifies } from '../../requirements.ts';
 import { ask, eventually, runGateway, spawnGateway, writeConfig } from '../../support/gateway.ts';
-import type { TestGateway } from '../../support/gateway.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 import { gatewayOfTest } from '../../support/process/gateway-of-test.ts';
+import { runHere, startHere } from './start-here.ts';
+import type { StartedHere } from './start-here.ts';
 
 const ECHO = {
   providers: [{ name: 'mock', type: 'mock' }],
   models: [{ name: 'acme/echo', routes: [{ provider: 'mock' }] }],
 };
+
+/** It answers on a port of its own, and has written down where. */
+async function expectServed(cwd: string, url: string, pid: number | undefined): Promise<void> {
+  expect(Number(new URL(url).port)).toBeGreaterThan(0);
+  expect((await ask(`${url}/healthz`)).status).toBe(200);
+  const runtime = await readFile(join(cwd, '.gateway', 'runtime.json'), 'utf8');
+  expect(JSON.parse(runtime)).toEqual({ url, pid });
+}
 
 describe('gateway start', () => {
   it(
@@ -25,20 +34,16 @@ describe('gateway start', () => {
     async () => {
       const cwd = await directoryOfTest();
       await writeConfig(cwd, ECHO, true);
-      for (const argv of [['start', '-c', 'gateway.yaml', '--port', '0'], ['serve']]) {
-        const child = spawnGateway(argv, { cwd });
-        const [, url = ''] = await eventually(
-          () => /listening on (http:\/\/127\.0\.0\.1:\d+)\n/.exec(child.log()) ?? undefined,
-        );
-        expect(Number(new URL(url).port)).toBeGreaterThan(0);
-        expect((await ask(`${url}/healthz`)).status).toBe(200);
-        expect(JSON.parse(await readFile(join(cwd, '.gateway', 'runtime.json'), 'utf8'))).toEqual({
-          url,
-          pid: child.pid,
-        });
-        child.kill('SIGTERM');
-        expect(await once(child, 'exit')).toEqual([0, null]);
-      }
+      const child = spawnGateway(['start', '-c', 'gateway.yaml', '--port', '0'], { cwd });
+      const [, url = ''] = await eventually(
+        () => /listening on (http:\/\/127\.0\.0\.1:\d+)\n/.exec(child.log()) ?? undefined,
+      );
+      await expectServed(cwd, url, child.pid);
+      child.kill('SIGTERM');
+      expect(await once(child, 'exit')).toEqual([0, null]);
+      const here = await startHere(['serve'], { cwd });
+      await expectServed(cwd, here.url, process.pid);
+      expect(await here.stop()).toBe(0);
     },
   );
 
@@ -59,14 +64,14 @@ describe('gateway start', () => {
         ].join('\n'),
       );
       for (const argv of [['start'], ['serve', '--check']]) {
-        const { code, said } = await runGateway([...argv, '-c', 'bad.yaml'], { cwd });
+        const { code, said } = await runHere([...argv, '-c', 'bad.yaml'], { cwd });
         expect(code).toBe(3);
         for (const fault of ['bad.yaml:2:', 'dirve', '70000|65535', 'martian', 'nobody'])
           expect(said).toMatch(new RegExp(fault));
         expect(said).not.toContain('listening');
       }
       await writeConfig(cwd, ECHO, true);
-      const good = await runGateway(['serve', '--check'], { cwd });
+      const good = await runHere(['serve', '--check'], { cwd });
       expect(good).toMatchObject({ code: 0, said: 'configuration is valid\n' });
       expect(await readdir(cwd)).toEqual(['bad.yaml', 'gateway.yaml']);
     },
@@ -76,19 +81,14 @@ describe('gateway start', () => {
     verifies('cli.serve.zero-config', 'works right after init, with a model and a printed key'),
     async () => {
       const cwd = await directoryOfTest();
-      expect((await runGateway(['init'], { cwd })).code).toBe(0);
+      expect((await runHere(['init'], { cwd })).code).toBe(0);
       const { models } = parse(await readFile(join(cwd, 'gateway.yaml'), 'utf8'));
-      const child = spawnGateway(['serve', '--port', '0'], { cwd });
-      onTestFinished(() => void child.kill('SIGKILL'));
-      const [, url = '', key = ''] = await eventually(
-        () =>
-          /listening on (\S+)[^]*client key {2}(sk-[0-9a-f]{64})/.exec(child.log()) ?? undefined,
-      );
+      const { url, key = '', stop } = await startHere(['serve', '--port', '0'], { cwd });
+      expect(key).toMatch(/^sk-[0-9a-f]{64}$/);
       const body = { model: models[0].name, messages: [{ role: 'user', content: 'Hello!' }] };
       const answer = await ask(`${url}/v1/chat/completions`, { method: 'POST', key, body });
       expect(answer).toMatchObject({ status: 200, body: { object: 'chat.completion' } });
-      child.kill('SIGTERM');
-      expect(await once(child, 'exit')).toEqual([0, null]);
+      expect(await stop()).toBe(0);
     },
   );
 
@@ -98,27 +98,34 @@ describe('gateway start', () => {
       'makes an organization and two keys on an empty store, and never again',
     ),
     async () => {
-      const home = await directoryOfTest();
-      const first = await gatewayOfTest(ECHO, { directory: home });
-      const file = join(home, '.gateway', 'admin.key');
+      const cwd = await directoryOfTest();
+      await writeConfig(cwd, ECHO, true);
+      const first = await startHere(['start'], { cwd });
+      const file = join(cwd, '.gateway', 'admin.key');
       expect((await stat(file)).mode & 0o777).toBe(0o600);
-      expect(first.log()).toContain(first.clientKey);
-      expect(first.log()).not.toContain(first.adminKey);
-      const resources = async (gateway: TestGateway) =>
+      const adminKey = (await readFile(file, 'utf8')).trim();
+      const { key = '' } = first;
+      expect(key).not.toBe('');
+      expect(first.log()).not.toContain(adminKey);
+      const resources = async ({ url }: StartedHere) =>
         Promise.all(
           ['organizations', 'keys'].map(
-            async (kind) => (await gateway.admin('GET', `/admin/v1/${kind}`)).body,
+            async (kind) => (await ask(`${url}/admin/v1/${kind}`, { key: adminKey })).body,
           ),
         );
+      const chat = ({ url }: StartedHere) => {
+        const body = { model: 'acme/echo', messages: [{ role: 'user', content: 'hello' }] };
+        return ask(`${url}/v1/chat/completions`, { method: 'POST', key, body });
+      };
       const made = await resources(first);
       expect(made.map(({ data }) => data.length)).toEqual([1, 2]);
-      expect((await first.chat('acme/echo')).status).toBe(200);
+      expect((await chat(first)).status).toBe(200);
       await first.stop();
 
-      const second = await gatewayOfTest(ECHO, { directory: home });
+      const second = await startHere(['start'], { cwd });
       expect(second.log()).not.toMatch(/sk-[0-9a-f]{64}/);
       expect(await resources(second)).toEqual(made);
-      expect((await second.chat('acme/echo', { key: first.clientKey })).status).toBe(200);
+      expect((await chat(second)).status).toBe(200);
     },
   );
 });
@@ -189,7 +196,7 @@ describe('a start that cannot be', () => {
   it.each(CASES)('says in one line what to do about $what', async ({ prepare, says }) => {
     const cwd = await directoryOfTest();
     await writeConfig(cwd, ECHO, true);
-    const { code, said } = await runGateway(['start', ...(await prepare(cwd))], { cwd });
+    const { code, said } = await runHere(['start', ...(await prepare(cwd))], { cwd });
     expect(said.trimEnd().split('\n')).toEqual([expect.stringMatching(says)]);
     expect(said).toMatch(/^gateway: /);
     expect(code).toBe(1);
@@ -210,13 +217,12 @@ describe('a start that cannot be', () => {
     onTestFinished(() => void other.close());
     const { port } = other.address() as AddressInfo;
     const argv = ['start', '--host', one.host, '--port', String(port)];
-    const first = await runGateway(argv, { cwd });
+    const first = await runHere(argv, { cwd });
     expect(first.said).not.toContain('client key');
     expect(first.said.trimEnd().split('\n').at(-1)).toMatch(/^gateway: /);
     expect(first.said).toMatch(one.says);
     expect(first.code).toBe(1);
-    const gateway = await gatewayOfTest(ECHO, { directory: cwd });
-    expect((await gateway.chat('acme/echo')).status).toBe(200);
+    expect((await startHere(['start'], { cwd })).key).toMatch(/^sk-/);
   });
 
   it('exits 3 when the configuration cannot be read', async () => {
