@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { inTurn } from '../../runs.ts';
 import { findProgram } from '../../store/support/database-server.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -33,7 +34,7 @@ async function startBusyProvider(): Promise<{ url: string; asked: () => number }
   return { url: `http://127.0.0.1:${port}/v1`, asked: () => asked };
 }
 
-describe.each(BACKENDS)('two nodes on $driver', ({ driver, path }) => {
+describe.each(inTurn('two nodes', BACKENDS))('two nodes on $driver', ({ driver, path }) => {
   let server: SharedDatabase;
   beforeEach(async () => {
     if (path !== undefined) server = await shareDatabase(driver);
