@@ -1,28 +1,31 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import * as acp from '@agentclientprotocol/sdk';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { NOT_BEGUN } from '../../../src/sessions/open-ends.ts';
 import { verifies } from '../../requirements.ts';
 import { createAcpStream } from '../../support/acp-stream.ts';
-import { EVERYTHING } from '../../support/stage/everything.ts';
 import { BINARY, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
 const { agent: of, client: us } = acp.methods;
 
-/** A model that calls a tool at the first of the given words, and echoes the rest. */
-const config = (...words: string[]) => ({
-  server: { mcp_servers: { all: EVERYTHING } },
+const ECHO = fileURLToPath(new URL('./echo-server.js', import.meta.url));
+/** At the first of each of them the model calls a tool; it echoes the rest. Each test has its own. */
+const WORDS = ['tool one', 'tool two', 'tool three', 'tool four', 'tool five', 'tool six'];
+
+const CONFIG = {
+  server: { mcp_servers: { all: { command: process.execPath, args: [ECHO] } } },
   providers: [
     {
       name: 'acme',
       type: 'mock',
       mock: {
-        rules: words.map((text) => ({
+        rules: WORDS.map((text) => ({
           match: { text, attempt: 1 },
           reply: { tool_calls: [{ name: 'all__echo', arguments: { message: text } }] },
         })),
@@ -30,14 +33,16 @@ const config = (...words: string[]) => ({
     },
   ],
   models: [{ name: 'acme/one', routes: [{ provider: 'acme' }] }],
-});
+};
 
-/** A gateway with a Service whose Agent asks before it calls a tool. */
-async function startAsking(...words: string[]) {
-  const gateway = await startGateway(config(...words), {
+let gateway: TestGateway;
+/** Of a Service whose Agent asks before it calls a tool. */
+let path: string;
+
+beforeAll(async () => {
+  gateway = await startGateway(CONFIG, {
     env: { GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') },
   });
-  onTestFinished(async () => void (await gateway.stop()));
   const agent = await gateway.call('POST', '/v1/agents', {
     body: {
       name: 'asking',
@@ -49,8 +54,9 @@ async function startAsking(...words: string[]) {
   const body = { name: 'asking', agent_id: agent.body.id, protocols: ['mcp', 'acp'] };
   const service = await gateway.call('POST', '/v1/endpoints', { body });
   expect(service.status, JSON.stringify(service.body)).toBe(201);
-  return { gateway, path: `/v1/endpoints/${service.body.id}` };
-}
+  path = `/v1/endpoints/${service.body.id}`;
+});
+afterAll(() => gateway.stop());
 
 /** The bridge as an editor starts it. */
 function startBridge({ url, clientKey, directory }: TestGateway): acp.Stream {
@@ -119,7 +125,6 @@ describe('gateway acp, when a tool asks for permission', () => {
   it(
     verifies('bridges.acp.permission', 'asks its client, and the turn goes on with the answer'),
     async () => {
-      const { gateway } = await startAsking('tool one', 'tool two');
       const answers = ['allow_once', 'reject_once'];
       const decide = ({ options }: acp.RequestPermissionRequest): Outcome => {
         const kind = answers.shift();
@@ -158,7 +163,6 @@ describe('gateway acp, when a tool asks for permission', () => {
   it(
     verifies('acp.cancel.waiting-permission', 'ends the prompt as cancelled, and the next runs'),
     async () => {
-      const { gateway } = await startAsking('tool one');
       let cancel: () => Promise<unknown> = async () => undefined;
       const decide = async (): Promise<Outcome> => {
         await cancel();
@@ -167,7 +171,7 @@ describe('gateway acp, when a tool asks for permission', () => {
       await converse(startBridge(gateway), decide, async (conversation) => {
         const { agent, sessionId, asked, prompt } = conversation;
         cancel = () => agent.notify(of.session.cancel, { sessionId });
-        expect(await prompt('tool one')).toEqual({ stopReason: 'cancelled' });
+        expect(await prompt('tool three')).toEqual({ stopReason: 'cancelled' });
         expect(asked).toHaveLength(1);
         expect(await prompt('hello')).toEqual({ stopReason: 'end_turn' });
         const events = await eventsOf(gateway, sessionId);
@@ -185,11 +189,10 @@ describe('a Session that waits for a confirmation where nobody can be asked', ()
       'refuses the next prompt over ACP at once, until the turn is cancelled or confirmed',
     ),
     async () => {
-      const { gateway, path } = await startAsking('tool one', 'tool two');
       const stream = createAcpStream(`${gateway.url}${path}/acp`, gateway.clientKey);
       const decide = (): Outcome => chosen('allow');
       await converse(stream, decide, async ({ agent, sessionId, updates, asked, prompt }) => {
-        const waits = await prompt('tool one');
+        const waits = await prompt('tool four');
         const call = updates.find((update) => update.sessionUpdate === 'tool_call');
         expect(waits).toEqual({
           stopReason: 'end_turn',
@@ -205,7 +208,7 @@ describe('a Session that waits for a confirmation where nobody can be asked', ()
           { is_error: true, text: NOT_BEGUN },
         ]);
 
-        const again = await prompt('tool two');
+        const again = await prompt('tool five');
         const { event_ids: ids = [] } = (again._meta?.['gateway/stop_reason'] ?? {}) as {
           event_ids?: string[];
         };
@@ -227,7 +230,6 @@ describe('a Session that waits for a confirmation where nobody can be asked', ()
   it(
     verifies('acp.permission.nobody-to-ask', 'refuses the next message over MCP at once'),
     async () => {
-      const { gateway, path } = await startAsking('tool one');
       const client = new Client({ name: 'test', version: '1' });
       await client.connect(
         new StreamableHTTPClientTransport(new URL(`${gateway.url}${path}/mcp`), {
@@ -237,7 +239,7 @@ describe('a Session that waits for a confirmation where nobody can be asked', ()
       onTestFinished(() => client.close());
       const send = async (args: object): Promise<any> =>
         client.callTool({ name: 'send_message', arguments: { ...args } });
-      const first = await send({ input: 'tool one', wait: true });
+      const first = await send({ input: 'tool six', wait: true });
       const { session_id, stop_reason: reason } = first.structuredContent;
       expect(reason.type).toBe('requires_action');
       for (const wait of [true, false])
