@@ -13,6 +13,7 @@ const PRICING = { per_call: '0.5', per_second: '0.1' };
 
 function config(upstream: string): object {
   return {
+    server: { store: { driver: 'lmdb' } },
     providers: [customProvider('studio', upstream, { protocols: { videos: true } })],
     models: [orderedModel('v/film', ['studio'], { type: 'video', pricing: PRICING })],
   };
@@ -24,8 +25,12 @@ async function startMock(cassette: CassetteInput) {
   return mock;
 }
 
-async function start(upstream: string, directory: string): Promise<TestGateway> {
-  const gateway = await startGateway(config(upstream), { binary: true, directory });
+/** A process of its own, or this one. */
+async function start(
+  upstream: string,
+  { directory, binary }: { directory: string; binary: boolean },
+): Promise<TestGateway> {
+  const gateway = await startGateway(config(upstream), { binary, directory });
   onTestFinished(async () => void (await gateway.stop()));
   return gateway;
 }
@@ -41,8 +46,8 @@ describe('video tasks beyond one process', () => {
     verifies('video.tasks.charged-once', 'go on after kill -9, and are charged for by the next'),
     async () => {
       const mock = await startMock({ rules: [{ reply: { polls: 0 } }] });
-      const home = await directoryOfTest();
-      const first = await start(mock.url, home);
+      const directory = await directoryOfTest();
+      const first = await start(mock.url, { directory, binary: true });
       const { clientKey } = first;
       const { id } = await openaiClient(first).videos.create({
         model: 'v/film',
@@ -52,7 +57,7 @@ describe('video tasks beyond one process', () => {
       first.child?.kill('SIGKILL');
       if (first.child) await once(first.child, 'exit');
 
-      const second = await start(mock.url, home);
+      const second = await start(mock.url, { directory, binary: false });
       await eventually(async () => (await costs(second)).length > 0, 15_000);
       const client = openaiClient(second, clientKey);
       expect(await client.videos.retrieve(id)).toMatchObject({ id, status: 'completed' });
@@ -66,9 +71,9 @@ describe('video tasks beyond one process', () => {
     verifies('video.tasks.charged-once', 'are charged for once by two processes that both look'),
     async () => {
       const mock = await startMock({ rules: [{ reply: { polls: 3 } }] });
-      const home = await directoryOfTest();
-      const first = await start(mock.url, home);
-      const second = await start(mock.url, home);
+      const directory = await directoryOfTest();
+      const first = await start(mock.url, { directory, binary: true });
+      const second = await start(mock.url, { directory, binary: false });
       const { clientKey } = first;
       const clients = [openaiClient(first, clientKey), openaiClient(second, clientKey)] as const;
       const { id } = await clients[0].videos.create({
