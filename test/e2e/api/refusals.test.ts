@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { metricsText } from '../../../src/server/process/metrics.ts';
 import type { SurfaceRow } from '../../conformance/surface.ts';
 import { verifies } from '../../requirements.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
@@ -53,7 +54,7 @@ beforeAll(async () => {
     ],
     apis: [{ name: 'unpriced', base_url: 'http://127.0.0.1:9', auth: { type: 'none' } }],
   };
-  gateway = await startGateway(config, { binary: true });
+  gateway = await startGateway(config);
   for (const [name, settings] of Object.entries({
     limited: { spending_limit: { lifetime: '5' } },
     keySpent: { spending_limit: { lifetime: LIMIT } },
@@ -144,7 +145,7 @@ describe('a refused request', () => {
         refuse: (way: (typeof WAYS)[number]) => Promise<Refused>,
         cause: (way: (typeof WAYS)[number]) => string,
       ): Promise<void> => {
-        for (const way of ways) await expectTrace(await refuse(way), way, cause(way));
+        await Promise.all(ways.map(async (way) => expectTrace(await refuse(way), way, cause(way))));
       };
       const client = gateway.clientKey;
       await expectAll(
@@ -210,7 +211,7 @@ describe('a refused request', () => {
     // Of the records of refused credentials, a process keeps a few in a minute.
     let own: TestGateway;
     beforeAll(async () => {
-      own = await startGateway({ server: { log: { format: 'json' } } }, { binary: true });
+      own = await startGateway({ server: { log: { format: 'json' } } });
     });
     afterAll(() => own.stop());
 
@@ -238,9 +239,8 @@ describe('a refused request', () => {
   });
 
   it('with a bad key is counted always, and kept in a bounded number', async () => {
-    const url = /metrics on (\S+)/.exec(gateway.log())?.[1] ?? '';
     const counted = async (): Promise<number> => {
-      const text = await (await fetch(url)).text();
+      const { text } = await metricsText();
       return Number(/gateway_refused_total\{error="invalid_api_key"\} (\d+)/.exec(text)?.[1] ?? 0);
     };
     const before = await counted();
