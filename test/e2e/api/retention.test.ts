@@ -12,7 +12,7 @@ import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
 const HOUR = 3_600_000;
-const ANSWERS = 5;
+const ANSWERS = 3;
 const HELLO = { messages: [{ role: 'user', content: 'hello' }] };
 const SAY = { type: 'user.message', content: [{ type: 'text', text: 'hello' }] };
 
@@ -188,8 +188,8 @@ describe('a gateway that keeps things for an hour', () => {
 
 describe('a gateway that removes very many records', () => {
   it(verifies('store.retention', 'answers as it always does'), async () => {
-    // Twenty steps of the removal, four for each answer.
-    const total = 10_000;
+    // Twelve steps of the removal, four for each answer.
+    const total = 6_000;
     const gateway = await startGateway({
       ...CONFIG,
       server: { store: { driver: 'lmdb' }, retention: { records: '1h' } },
