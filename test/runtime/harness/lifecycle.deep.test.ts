@@ -8,11 +8,22 @@ import type { InlineHarness } from '../../../src/sessions/resolved-agent.ts';
 import { eventually } from '../../support/gateway.ts';
 import { forkScript } from '../../support/process/fork-script.ts';
 import { verifies } from '../../requirements.ts';
-import { countProcesses, createStand, ofType, readNotes, typesOf } from './stand.ts';
-import type { Stand } from './stand.ts';
+import {
+  countProcesses,
+  createStand as createLoneStand,
+  ofType,
+  readNotes,
+  reaperOfFile,
+  typesOf,
+} from './stand.ts';
+import type { Stand, StandOptions } from './stand.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const ORGANIZATION = 'org_1';
+
+const reaper = reaperOfFile();
+const createStand = (options: StandOptions): Promise<Stand> =>
+  createLoneStand({ reaper, ...options });
 
 const NOTES = { hang: 'hangs', stubborn: 'stubborn' };
 
@@ -185,7 +196,7 @@ describe('the process of a harness', () => {
       'ends with the gateway; the turn ends as interrupted at its next start',
     ),
     async () => {
-      const stand = await createStand({ protocol: 'acp' });
+      const stand = await createLoneStand({ protocol: 'acp' });
       await hang(stand, 'hang', 2);
       await stand.stop();
       expect(await stand.processes()).toBe(0);
