@@ -57,7 +57,7 @@ export async function startHere(
     for (const listener of process.listeners('SIGTERM').filter((one) => !others.includes(one))) {
       process.off('SIGTERM', listener);
       process.off('SIGINT', listener);
-      listener('SIGTERM', 15);
+      listener('SIGTERM');
     }
     const code = await running;
     stderr.end();
