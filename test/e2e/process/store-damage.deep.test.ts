@@ -1,12 +1,15 @@
 import { readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { runCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
 import { newDirectory, runGateway, startGateway } from '../../support/gateway.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
+import { refusedStart } from '../../support/process/refused-start.ts';
 
 const SENTENCE = /is damaged: [^`\n]+; restore a backup: `gateway store restore BACKUP --replace`/;
 const CONFIG = {
+  server: { store: { driver: 'lmdb' } },
   providers: [{ name: 'mock', type: 'mock', api_key: '${secret:file:./secret.txt}' }],
   models: [{ name: 'acme/echo', routes: [{ provider: 'mock' }] }],
 };
@@ -24,7 +27,7 @@ async function withSecret(path: string): Promise<string> {
 
 async function ran(): Promise<void> {
   directory = await withSecret(await newDirectory());
-  const gateway = await startGateway(CONFIG, { binary: true, directory });
+  const gateway = await startGateway(CONFIG, { directory });
   for (let i = 0; i < 5; i++) expect((await gateway.chat('acme/echo')).status).toBe(200);
   await gateway.stop();
   file = data('store', 'data.mdb');
@@ -33,9 +36,11 @@ async function ran(): Promise<void> {
   expect(backedUp.code, backedUp.said).toBe(0);
 }
 
-/** Everything that the command wrote, and its exit code; null for a signal. */
-async function command(...words: string[]): Promise<{ code: number | null; said: string }> {
-  return runGateway(words, { cwd: directory });
+/** Everything that the command wrote on stderr, and its exit code. */
+async function command(...words: string[]): Promise<{ code: number; said: string }> {
+  if (words[0] === 'start') return refusedStart({ cwd: directory });
+  const { code, stderr } = await runCli(words, { cwd: directory });
+  return { code, said: stderr };
 }
 
 const commands = {
@@ -76,6 +81,17 @@ describe('a damaged store', () => {
       await truncate(file, sizeOf(content.length));
       onTestFinished(() => writeFile(file, content));
       await expectTold(by);
+    },
+  );
+
+  it(
+    verifies('store.damage.truncated', 'of which half is left ends a process, and by no signal'),
+    async () => {
+      await truncate(file, Math.floor(content.length / 2));
+      onTestFinished(() => writeFile(file, content));
+      const { code, said } = await runGateway(['start'], { cwd: directory });
+      expect(said).toMatch(SENTENCE);
+      expect(code).toBe(1);
     },
   );
 
@@ -127,7 +143,7 @@ describe('a damaged store', () => {
   it('is whole again once a backup is restored, whatever had become of it', async () => {
     await rm(file);
     expect((await command('store', 'restore', 'copy')).code).toBe(0);
-    const gateway = await startGateway(CONFIG, { binary: true, directory });
+    const gateway = await startGateway(CONFIG, { directory });
     onTestFinished(async () => void (await gateway.stop()));
     expect((await gateway.admin('GET', '/admin/v1/keys')).status).toBe(200);
     await gateway.stop();
@@ -138,19 +154,13 @@ describe('a damaged store', () => {
 describe('a first start', () => {
   it('that ended after the keys were made goes on', async () => {
     directory = await withSecret(await directoryOfTest());
-    const first = await startGateway(CONFIG, { binary: true, directory });
+    const first = await startGateway(CONFIG, { directory });
     await first.stop();
-    const master = await readFile(data('master.key'));
-    // Ended behind the master key, before there was a store.
-    const other = await withSecret(await directoryOfTest());
-    const again = await startGateway(CONFIG, { binary: true, directory: other });
-    await again.stop();
-    for (const name of ['store', 'admin.key'])
-      await rm(join(other, '.gateway', name), { recursive: true });
-    await writeFile(join(other, '.gateway', 'master.key'), master, { mode: 0o600 });
-    const third = await startGateway(CONFIG, { binary: true, directory: other });
-    expect((await third.admin('GET', '/admin/v1/keys')).status).toBe(200);
-    await third.stop();
+    // As one that ended behind the master key, before there was a store.
+    for (const name of ['store', 'admin.key']) await rm(data(name), { recursive: true });
+    const second = await startGateway(CONFIG, { directory });
+    expect((await second.admin('GET', '/admin/v1/keys')).status).toBe(200);
+    await second.stop();
   });
 
   it(
@@ -159,7 +169,7 @@ describe('a first start', () => {
       const here = await withSecret(await directoryOfTest());
       directory = here;
       const config = { ...CONFIG, server: { store: { driver: 'fs', path: './rows' } } };
-      const gateway = await startGateway(config, { binary: true, directory: here });
+      const gateway = await startGateway(config, { directory: here });
       await gateway.stop();
       await rm(join(here, 'rows'), { recursive: true });
       await expectTold(['start']);
