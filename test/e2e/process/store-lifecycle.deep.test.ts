@@ -7,12 +7,13 @@ import { verifies } from '../../requirements.ts';
 import { findProgram } from '../../store/support/database-server.ts';
 import { formatOneStore } from '../../store/support/format-one.ts';
 import { runCli } from '../../cli/run-cli.ts';
-import { eventually, runGateway, startGateway, writeConfig } from '../../support/gateway.ts';
+import { eventually, startGateway, writeConfig } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { shareDatabase } from '../../support/servers/share-database.ts';
 import { startMediaStudio } from '../../support/stage/media-studio.ts';
 import type { MediaStudio } from '../../support/stage/media-studio.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
+import { refusedStart } from '../../support/process/refused-start.ts';
 
 const MESSAGE = [{ type: 'user.message', content: [{ type: 'text', text: 'remember me' }] }];
 
@@ -23,7 +24,11 @@ beforeAll(async () => {
 afterAll(() => studio.close());
 
 const config = (server: object = {}): object => ({
-  server: { outbound: { allow: [new URL(studio.url).host] }, ...server },
+  server: {
+    store: { driver: 'lmdb' },
+    outbound: { allow: [new URL(studio.url).host] },
+    ...server,
+  },
   providers: [{ name: 'mock', type: 'mock' }],
   models: [{ name: 'acme/echo', routes: [{ provider: 'mock', pricing: { per_call: '0.15' } }] }],
 });
@@ -107,12 +112,11 @@ describe('gateway store', () => {
   it(
     verifies(
       'store.backup-restore',
-      'backup copies what two workers serve, and restore makes a gateway of it that answers the same',
+      'backup copies what another process serves, and restore makes a gateway of it that answers the same',
     ),
     async () => {
       const here = await directoryOfTest();
-      const options = { binary: true, directory: here, args: ['--workers', '2'] };
-      const gateway = await startGateway(config(), options);
+      const gateway = await startGateway(config(), { binary: true, directory: here });
       onTestFinished(async () => void (await gateway.stop()));
       const paths = await live(gateway);
       const before = await answers(gateway, paths, gateway.clientKey);
@@ -141,7 +145,7 @@ describe('gateway store', () => {
         await cp(join(here, '.gateway', name), join(there, '.gateway', name));
       }
       expect(await store(there, 'restore', backup, '-c', file)).toMatchObject({ code: 0 });
-      const again = await startGateway(config(), { binary: true, directory: there });
+      const again = await startGateway(config(), { directory: there });
       onTestFinished(async () => void (await again.stop()));
       const after = await answers(again, paths, gateway.clientKey);
       for (const path of paths.filter((one) => !one.startsWith('/v1/account'))) {
@@ -159,17 +163,17 @@ describe('gateway store', () => {
   it(
     verifies(
       'store.migrations',
-      'a store of an older release is brought forward by workers that start on it',
+      'a store of an older release is brought forward by a gateway that starts on it',
     ),
     async () => {
       const here = await directoryOfTest();
       await formatOneStore('lmdb', join(here, '.gateway', 'store'));
       const old = await store(here, 'verify', 'lmdb:.gateway/store', '-o', 'json');
       expect(old.json().data).toMatchObject({ format: 1, rows: 6, problems: [] });
-      const options = { binary: true, directory: here, args: ['--workers', '2'] };
-      const gateway = await startGateway(config(), options);
+      const gateway = await startGateway(config(), { directory: here });
       onTestFinished(async () => void (await gateway.stop()));
       expect((await gateway.chat('acme/echo')).status).toBe(200);
+      await gateway.stop();
       const verified = (await store(here, 'verify', '-o', 'json')).json().data;
       expect(verified).toMatchObject({ format: 2, problems: [] });
       expect(verified.segments).toMatchObject({ count: 1, late: 1, text: 1 });
@@ -184,23 +188,20 @@ describe.skipIf(postgres === undefined)('gateway store migrate', () => {
     verifies('store.migrate', 'moves a gateway from lmdb to PostgreSQL, where it answers the same'),
     async () => {
       const here = await directoryOfTest();
-      const gateway = await startGateway(config(), { binary: true, directory: here });
+      const gateway = await startGateway(config(), { directory: here });
       onTestFinished(async () => void (await gateway.stop()));
       const paths = await live(gateway);
       const before = await answers(gateway, paths, gateway.clientKey);
+      await gateway.stop();
       const { url } = await shareDatabase('postgres');
       const to = `${url}?schema=moved`;
-      const move = () => store(here, 'migrate', '--from', 'gateway.yaml', '--to', to);
-      const used = { code: 1, stderr: expect.stringMatching(/source is in use by process \d+/) };
-      expect(await move()).toMatchObject(used);
-      await gateway.stop();
-      const moved = await move();
+      const moved = await store(here, 'migrate', '--from', 'gateway.yaml', '--to', to);
       expect(moved, moved.stderr).toMatchObject({ code: 0 });
       expect(moved.stdout).toContain('driver: postgres, options: { url: ');
 
       const options = { url, schema: 'moved' };
       const next = config({ store: { driver: 'postgres', options } });
-      const again = await startGateway(next, { binary: true, directory: here });
+      const again = await startGateway(next, { directory: here });
       onTestFinished(async () => void (await again.stop()));
       expect(await answers(again, paths, gateway.clientKey)).toEqual(before);
       expect((await again.chat('acme/echo', { key: gateway.clientKey })).status).toBe(200);
@@ -214,7 +215,7 @@ describe.skipIf(postgres === undefined)('gateway store migrate', () => {
     await target.begin({ from: 'somewhere', startedAt: 0 });
     await target.close();
     await writeConfig(here, config({ store: { driver: 'lmdb', path } }), true);
-    const { code, said } = await runGateway(['start'], { cwd: here });
+    const { code, said } = await refusedStart({ cwd: here });
     expect({ code, said }).toEqual({ code: 1, said: expect.stringMatching(/half copied/) });
     const verified = await store(here, 'verify');
     expect(verified).toMatchObject({ code: 1, stdout: expect.stringMatching(/did not end/) });
