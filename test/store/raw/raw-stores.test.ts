@@ -6,6 +6,7 @@ import { STEP_BYTES, STEP_ROWS } from '../../../src/store/raw/raw-store.ts';
 import type { RawRow, RawStore } from '../../../src/store/raw/raw-store.ts';
 import type { StoreConfig } from '../../../src/store/store-config.ts';
 import type { Incoming } from '../../../src/store/store-meta.ts';
+import { inTurn } from '../../runs.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { storePlaces } from '../support/store-places.ts';
 
@@ -69,19 +70,6 @@ describe.each(drivers)('the rows of a %s store as they lie there', (driver) => {
     expect([await raw.users(), await raw.faults(rows.length)]).toEqual([[], []]);
   });
 
-  it('are read in steps of bounded numbers and sizes', async () => {
-    const config = await fresh(driver);
-    const large = Buffer.concat([Buffer.from('b'), Buffer.alloc(STEP_BYTES / 4, 1)]);
-    const many = Array.from({ length: STEP_ROWS + 1 }, (_, n) => rowOf(n));
-    const wide = Array.from({ length: 6 }, (_, n) => rowOf(2_000 + n, { envelope: large }));
-    await fill(config, [...many, ...wide]);
-    const { rows, steps } = await readAll(await openHere(config));
-    expect(rows.map(({ key }) => key)).toEqual([...many, ...wide].map(({ key }) => key));
-    expect(Math.max(...steps)).toBe(STEP_ROWS);
-    // The last step that fits some of the wide rows leaves others to the next one.
-    expect(steps.length).toBeGreaterThanOrEqual(3);
-  });
-
   it('are rows of a store as any other, whose later versions are higher', async () => {
     const config = await fresh(driver);
     await fill(config, [rowOf(1), rowOf(2, { expiresAt: 5 })], 70);
@@ -123,3 +111,20 @@ describe.each(drivers)('the rows of a %s store as they lie there', (driver) => {
     await target.close();
   });
 });
+
+// Each reads many megabytes.
+it.each(inTurn('steps of a store', drivers))(
+  'the rows of a %s store are read in steps of bounded numbers and sizes',
+  async (driver) => {
+    const config = await fresh(driver);
+    const large = Buffer.concat([Buffer.from('b'), Buffer.alloc(STEP_BYTES / 4, 1)]);
+    const many = Array.from({ length: STEP_ROWS + 1 }, (_, n) => rowOf(n));
+    const wide = Array.from({ length: 6 }, (_, n) => rowOf(2_000 + n, { envelope: large }));
+    await fill(config, [...many, ...wide]);
+    const { rows, steps } = await readAll(await openHere(config));
+    expect(rows.map(({ key }) => key)).toEqual([...many, ...wide].map(({ key }) => key));
+    expect(Math.max(...steps)).toBe(STEP_ROWS);
+    // The last step that fits some of the wide rows leaves others to the next one.
+    expect(steps.length).toBeGreaterThanOrEqual(3);
+  },
+);
