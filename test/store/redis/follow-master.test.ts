@@ -29,7 +29,8 @@ async function openAddress(url: string) {
 }
 
 async function start() {
-  const server = await startRedis(path!);
+  // A replica is sent its copy at once, not after a wait for others.
+  const server = await startRedis(path!, ['--repl-diskless-sync-delay', '0']);
   onTestFinished(() => server.stop());
   const admin = new Redis(server.url);
   onTestFinished(() => admin.disconnect());
