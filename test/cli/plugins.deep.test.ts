@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { newDirectory, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { builtMain } from '../support/process/built-command.ts';
 import { loadedBy } from './loaded-modules.ts';
+import { putPlainNpm } from './plain-npm.ts';
 import { runCli } from './run-cli.ts';
 
 const NAME = '@acme/gateway-plugin';
@@ -69,18 +70,12 @@ export class List extends GatewayCommand {
 }`,
 };
 
-/** npm where what it installs is one folder without dependencies, at once. */
-const PLAIN_NPM = `#!/bin/sh
-if [ "$1" = pack ]; then
-  mkdir -p "$5/node_modules" && cp -r "$2" "$5/node_modules/" && : > "$5/packed.tgz"
-  echo '[{"name":"'"\${2##*/}"'","version":"1.0.0","filename":"packed.tgz","integrity":"sha512-none"}]'
-fi
-`;
-
 let gateway: TestGateway;
 let main: Awaited<ReturnType<typeof builtMain>>;
 let directory: string;
 let env: Record<string, string>;
+/** With an npm that installs plain folders. */
+let plainPath: string;
 beforeAll(async () => {
   [gateway, main] = await Promise.all([startGateway(CONFIG), builtMain()]);
   directory = await realpath(await newDirectory());
@@ -94,9 +89,8 @@ beforeAll(async () => {
     GATEWAY_API_KEY: gateway.adminKey,
   };
   await mkdir(env['HOME']!);
-  await writeFiles(join(directory, 'plain'), { npm: PLAIN_NPM });
-  await chmod(join(directory, 'plain/npm'), 0o755);
-  await run('plugins', 'install', await pack('1.0.0'), '--yes');
+  plainPath = await putPlainNpm(join(directory, 'plain'));
+  await installPlain(await makePlugin('1.0.0'));
 });
 afterAll(async () => {
   await gateway.stop();
@@ -118,11 +112,9 @@ async function run(...words: (string | Options)[]) {
   return { exitCode: code, stdout: line(stdout), stderr: line(stderr) };
 }
 
-/** Installs a folder that is no plugin. */
+/** Installs a folder. */
 const installPlain = (folder: string) =>
-  run('plugins', 'install', folder, '--yes', {
-    env: { PATH: [join(directory, 'plain'), env['PATH']].join(delimiter) },
-  });
+  run('plugins', 'install', folder, '--yes', { env: { PATH: plainPath } });
 
 async function writeFiles(folder: string, files: Record<string, string>): Promise<string> {
   for (const [path, text] of Object.entries(files)) {
@@ -132,8 +124,8 @@ async function writeFiles(folder: string, files: Record<string, string>): Promis
   return folder;
 }
 
-/** The plugin in this version; gives a tarball. */
-async function pack(version: string): Promise<string> {
+/** The plugin in this version; gives its folder. */
+async function makePlugin(version: string): Promise<string> {
   const canary = `require('fs').writeFileSync(${JSON.stringify(join(directory, 'ran'))},'')`;
   const folder = await writeFiles(join(directory, version, 'package'), {
     'package.json': JSON.stringify({
@@ -150,7 +142,11 @@ async function pack(version: string): Promise<string> {
   });
   const made = await run('plugins', 'manifest', folder);
   expect(made.stderr).toBe('');
-  const tarball = join(directory, `plugin-${version}.tgz`);
+  return folder;
+}
+
+async function pack(folder: string): Promise<string> {
+  const tarball = join(directory, 'plugin.tgz');
   await execa('tar', ['-czf', tarball, '--exclude=node_modules', '-C', dirname(folder), 'package']);
   return tarball;
 }
@@ -284,8 +280,8 @@ describe('gateway plugins', () => {
   it(
     verifies('plugins.oclif-host', 'shows what is to be installed and asks; no script runs'),
     async () => {
-      const tarball = await pack('1.1.0');
-      const unasked = await run('plugins', 'install', tarball);
+      const folder = await makePlugin('1.1.0');
+      const unasked = await run('plugins', 'install', folder, { env: { PATH: plainPath } });
       expect(unasked.exitCode).toBe(64);
       expect(unasked.stderr).toContain(`Install ${NAME} 1.1.0?`);
       expect(unasked.stderr).toMatch(/gateway-plugin 1\.1\.0 from .*\(sha512-/);
@@ -294,8 +290,13 @@ describe('gateway plugins', () => {
       const [before] = documentOf(await run('plugins', 'list', '-o', 'json')).data;
       expect(before).toMatchObject({ name: NAME, version: '1.0.0' });
 
+      const tarball = await pack(folder);
       const installed = documentOf(await run('plugins', 'install', tarball, '--yes', '--json'));
-      expect(installed).toMatchObject({ ok: true, data: { version: '1.1.0', source: tarball } });
+      const integrity = expect.stringMatching(/^sha512-\S{80,}$/);
+      expect(installed).toMatchObject({
+        ok: true,
+        data: { version: '1.1.0', source: tarball, integrity },
+      });
       expect(installed.warnings).toHaveLength(1);
       expect((await run('plugins', 'list')).stdout).toMatch(/1\.1\.0 +acme echo, acme end/);
       expect((await run('acme', 'end', 'fine')).exitCode).toBe(0);

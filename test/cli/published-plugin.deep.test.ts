@@ -9,6 +9,7 @@ import { builtMain } from '../support/process/built-command.ts';
 import { startRegistry } from '../support/registry.ts';
 import type { Registry } from '../support/registry.ts';
 import { ROOT } from '../docs/reader.ts';
+import { putPlainNpm } from './plain-npm.ts';
 import { runCli } from './run-cli.ts';
 
 const NAME = '@oclif/plugin-autocomplete';
@@ -32,11 +33,13 @@ const environment = () => ({
   npm_config_fetch_retries: '0',
 });
 
-async function run(...words: string[]) {
+async function runIn(more: Record<string, string>, ...words: string[]) {
   const main = await builtMain();
-  const { code, stdout } = await runCli(words, { cwd: home, env: environment(), main });
+  const env = { ...environment(), ...more };
+  const { code, stdout } = await runCli(words, { cwd: home, env, main });
   return { exitCode: code, stdout: stdout.replace(/\n$/, '') };
 }
+const run = (...words: string[]) => runIn({}, ...words);
 
 /** As a process, where the plugin asks for the home of the process. */
 const runBinary = (...words: string[]) =>
@@ -121,7 +124,8 @@ export default class Say extends Command {
       await writeFile(join(folder, path), text);
     }
     expect((await run('plugins', 'manifest', folder)).exitCode).toBe(0);
-    expect((await run('plugins', 'install', folder, '--yes')).exitCode).toBe(0);
+    const PATH = await putPlainNpm(join(home, 'npm'));
+    expect((await runIn({ PATH }, 'plugins', 'install', folder, '--yes')).exitCode).toBe(0);
 
     const said = await run('plain', 'say', '-m', 'you');
     expect(said.stdout).toBe("init \nprerun \nhello you\npostrun { said: 'you' }");
