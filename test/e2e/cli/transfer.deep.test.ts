@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../cli/run-cli.ts';
 import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import { verifies } from '../../requirements.ts';
@@ -37,10 +37,11 @@ deployments:
 `;
 const OBJECTS = 11;
 /** Enough of them to stop between any two. */
-const SMALL = FILE.replace(/^(organizations|apis|skills|credentials|  - \{ name: token).*\n/gm, '')
-  .replace('organization: acme, ', '')
-  .replace(/, skills: .*\}\]/, ' }]');
-const SMALL_OBJECTS = 7;
+const SMALL = FILE.replace(
+  /^(organizations|apis|keys|skills|credentials|services|  - \{ name: token).*\n/gm,
+  '',
+).replace(/, skills: .*\}\]/, ' }]');
+const SMALL_OBJECTS = 5;
 /** Place of the write at which the process of the command is killed, among all writes. */
 const REALLY_KILLED = 4;
 const KINDS =
@@ -63,8 +64,8 @@ afterEach(async () => {
   // Without the gateway the unanswered commands change nothing when their connections end.
   await gateway.stop();
   for (const proxy of silenced.splice(0)) await proxy.close();
-  await Promise.all(running.splice(0));
 });
+afterAll(() => Promise.all(running));
 
 /** Commands that are never answered, and their proxies. */
 const running: Promise<unknown>[] = [];
@@ -241,7 +242,9 @@ describe('a namespace that is renamed', () => {
       // Its own inventory, each of the objects, the former inventory.
       expect(writes).toHaveLength(SMALL_OBJECTS + 2);
       for (const [turn, index] of writes.entries()) {
-        for (const cut of ['before', 'after'] as const) {
+        // What is left after a write is left before the next one, too.
+        const isEnough = turn !== REALLY_KILLED && turn < writes.length - 1;
+        for (const cut of isEnough ? (['before'] as const) : (['before', 'after'] as const)) {
           expect((await cli(...back)).code).toBe(0);
           // The command keeps its state in the gateway alone: an unanswered one leaves what a killed one does.
           await (turn === REALLY_KILLED ? killedAt(index, cut) : silencedAt(index, cut));
