@@ -5,11 +5,13 @@ import type { IncomingMessage } from 'node:http';
 import { connect as connectPlain } from 'node:net';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
+import { runCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
+import { inTurn } from '../../runs.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import type { Issued } from '../../support/certificates.ts';
-import { eventually, runGateway, startGateway, writeConfig } from '../../support/gateway.ts';
+import { eventually, startGateway, writeConfig } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
@@ -66,10 +68,12 @@ async function stream({ url, clientKey }: TestGateway, name: string): Promise<In
   return answer;
 }
 
-it.each([
+const PROCESSES: [string, string[]][] = [
   ['one process', []],
   ['workers', ['--workers', '2']],
-])(
+];
+
+it.each(inTurn('processes of a listener', PROCESSES))(
   verifies('net.listener-tls', 'new connections get a changed certificate, streams go on: %s'),
   async (_what, args) => {
     const directory = await folderWith(authority.issue('before.example'));
@@ -145,7 +149,10 @@ it.each([
     pick(authority.issue('one.example'), authority.issue('two.example')),
   );
   const file = await writeConfig(directory, CONFIG, true);
-  const { code, said } = await runGateway(['start', '-c', file], { cwd: directory });
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  onTestFinished(() => void write.mockRestore());
+  const { code } = await runCli(['start', '-c', file], { cwd: directory });
+  const said = write.mock.calls.map(([text]) => String(text)).join('');
   expect(code).toBe(3);
   expect(said).toMatch(new RegExp(`gateway\\.yaml:\\d+:\\d+.*server\\.listen\\.tls\\.${part}`));
   expect(said).toContain(reason);
