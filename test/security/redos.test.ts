@@ -30,7 +30,14 @@ const ALL: readonly Found[] = readdirSync(SOURCES, { recursive: true, encoding: 
       file,
     })),
   );
-const REPEATING = ALL.filter(({ expression: { source } }) => /[*+]|\{\d+,\d*\}/.test(source));
+/** Each once, wherever else it stands. */
+const REPEATING = [
+  ...new Map(
+    ALL.filter(({ expression: { source } }) => /[*+]|\{\d+,\d*\}/.test(source)).map(
+      (found) => [String(found.expression), found] as const,
+    ),
+  ).values(),
+];
 
 /** A text for each part of an expression that takes characters, in their order. */
 function partsOf({ source }: RegExp): string[] {
@@ -77,12 +84,17 @@ function sampleOf(token: string): string {
 /** Texts that repeat what an expression repeats, behind what it asks for first, and end otherwise. */
 function* attacksOn(expression: RegExp): Generator<string> {
   const parts = partsOf(expression);
+  const made = new Set<string>();
   for (let at = 0; at < parts.length; at++) {
     const before = parts.slice(0, at).join('');
     for (let size = 1; size <= 3 && at + size <= parts.length; size++) {
       const pump = parts.slice(at, at + size).join('');
-      const repeated = pump.repeat(Math.ceil(LENGTH / pump.length));
-      for (const start of new Set(['', before])) yield `${start}${repeated}\0`;
+      for (const start of ['', before]) {
+        const attack = JSON.stringify([start, pump]);
+        if (made.has(attack)) continue;
+        made.add(attack);
+        yield `${start}${pump.repeat(Math.ceil(LENGTH / pump.length))}\0`;
+      }
     }
   }
 }

@@ -3,11 +3,21 @@ const ENDS_VALUE = /[\w$)\]}"'`]$/;
 /** Words that look like values and are none. */
 const KEYWORDS = /(?:^|[^\w$.])(?:return|typeof|case|in|of|void|throw|else|await|yield)$/;
 
+/** Text in which nothing begins that has an end of its own. */
+const PLAIN = /[^"'`/]+/y;
+
 /** The regular expressions that stand in the text of a module. */
 export function regexLiteralsOf(text: string): RegExp[] {
   const found: RegExp[] = [];
   let before = '';
   for (let at = 0; at < text.length;) {
+    PLAIN.lastIndex = at;
+    const [plain] = PLAIN.exec(text) ?? [];
+    if (plain !== undefined) {
+      before = wordsBefore(before, plain);
+      at += plain.length;
+      continue;
+    }
     const end = endOfToken(text, at, before);
     const token = text.slice(at, end);
     if (token.startsWith('`')) found.push(...insideTemplate(token).flatMap(regexLiteralsOf));
@@ -15,11 +25,20 @@ export function regexLiteralsOf(text: string): RegExp[] {
       const close = token.lastIndexOf('/');
       found.push(new RegExp(token.slice(1, close), token.slice(close + 1)));
     }
-    if (!/^(?:\s|\/[/*])/.test(token)) before = (before + token).slice(-20);
-    else before += /[\w$]$/.test(before) ? ' ' : '';
+    before = wordsBefore(before, /^\/[/*]/.test(token) ? ' ' : token);
     at = end;
   }
   return found;
+}
+
+/** The last characters, in which only one blank stands behind a word, and none elsewhere. */
+function wordsBefore(before: string, text: string): string {
+  const words = text.trimEnd();
+  const isApart = words.length < text.length;
+  const last = (before + words.slice(-60))
+    .replace(/(?<=[\w$])\s+/g, ' ')
+    .replace(/(?<![\w$])\s+/g, '');
+  return (isApart && /[\w$]$/.test(last) ? `${last} ` : last).slice(-20);
 }
 
 function endOfToken(text: string, at: number, before: string): number {
