@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { startFakeServer } from '../client/fake-server.ts';
 import type { FakeServer, Handler } from '../client/fake-server.ts';
 import { verifies } from '../requirements.ts';
-import { BINARY } from '../support/gateway.ts';
+import { putCommand } from '../support/process/built-command.ts';
+import type { PutCommand } from '../support/process/built-command.ts';
 import { runCli } from './run-cli.ts';
 import { emptyDirectory } from '../support/each-file/empty-directory.ts';
 
@@ -104,13 +105,18 @@ describe('completion', () => {
   });
 });
 
-/** Runs a script in a shell whose `gateway` is the binary. */
-async function inShell(shell: string, script: string, url = server.url) {
+let programs = '';
+let command: PutCommand;
+beforeAll(async () => {
+  programs = await emptyDirectory();
+  command = await putCommand(programs);
+});
+afterAll(() => command.close());
+
+/** Runs a script in a shell that finds `gateway`. */
+async function inShell(shell: string, script: string) {
   const cwd = await emptyDirectory();
-  const command = join(cwd, 'gateway');
-  await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${BINARY}' "$@"\n`);
-  await chmod(command, 0o755);
-  const env = { ...keyed(url), HOME: cwd, PATH: `${cwd}:${process.env['PATH']}` };
+  const env = { ...keyed(server.url), HOME: cwd, PATH: `${programs}:${process.env['PATH']}` };
   const { stdout } = await execa(shell, ['-c', script], { cwd, env, extendEnv: false });
   return stdout.split('\n').filter((line) => line !== '');
 }
@@ -119,7 +125,7 @@ const isThere = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status ===
 
 describe.skipIf(!isThere('bash'))('in bash', () => {
   /** What Tab offers at the end of a line; the words are split as bash does it. */
-  const tab = (line: string, url?: string) => {
+  const tab = (line: string) => {
     const words = line.split(/(?<=[:=])|(?=[:=])|\s/).filter((word) => word !== '');
     if (/\s$/.test(line)) words.push('');
     const quoted = words.map((word) => `'${word}'`).join(' ');
@@ -127,30 +133,26 @@ describe.skipIf(!isThere('bash'))('in bash', () => {
       COMP_LINE='${line}' COMP_POINT=${line.length} COMP_WORDS=(${quoted}) COMP_CWORD=${words.length - 1}
       _gateway
       printf '%s\\n' "\${COMPREPLY[@]}"
-      ls`;
-    return inShell('bash', script, url);
+      ls && echo done`;
+    return inShell('bash', script);
   };
 
   it(
     verifies('cli.misc-commands', 'completes commands, flags and names, and runs none of them'),
     async () => {
-      expect(await tab('gateway ke')).toEqual(['keys', 'gateway']);
-      expect(await tab('gateway keys create --sc')).toEqual(['--scope', 'gateway']);
-      // `ls` shows the command alone: no name was run.
-      expect(await tab('gateway agents get ')).toEqual(['agent_2', 'agent_3', 'helper', 'gateway']);
+      expect(await tab('gateway ke')).toEqual(['keys', 'done']);
+      expect(await tab('gateway keys create --sc')).toEqual(['--scope', 'done']);
+      // `ls` shows nothing: no name was run.
+      expect(await tab('gateway agents get ')).toEqual(['agent_2', 'agent_3', 'helper', 'done']);
     },
     60_000,
   );
 
   it('completes behind what bash takes for the end of a word', async () => {
-    expect(await tab('gateway chat acme/fast:f')).toEqual(['free', 'gateway']);
-    expect(await tab('gateway chat acme/fast:')).toEqual(['free', 'gateway']);
-    expect(await tab('gateway --output=j')).toEqual(['json', 'gateway']);
+    expect(await tab('gateway chat acme/fast:f')).toEqual(['free', 'done']);
+    expect(await tab('gateway chat acme/fast:')).toEqual(['free', 'done']);
+    expect(await tab('gateway --output=j')).toEqual(['json', 'done']);
   }, 60_000);
-
-  it('does not hang with a server that says nothing', async () => {
-    expect(await tab('gateway agents get ', await startDeadServer())).toEqual(['gateway']);
-  }, 50_000);
 });
 
 describe.skipIf(!isThere('zsh'))('in zsh', () => {

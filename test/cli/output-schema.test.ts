@@ -389,7 +389,6 @@ describe('the schemas of what commands print', () => {
       const commands = COMMANDS.filter(({ name, load }) => load && !NO_DOCUMENT.has(name));
       expect(commands.map(schemaOf).filter((name) => !ran.has(name))).toEqual([]);
     },
-    60_000,
   );
 
   it('refuse documents of another shape', async () => {

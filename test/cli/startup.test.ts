@@ -5,6 +5,7 @@ import { execa } from 'execa';
 import { expect, it, onTestFinished } from 'vitest';
 import { startFakeServer } from '../client/fake-server.ts';
 import { verifies } from '../requirements.ts';
+import { inTurn } from '../runs.ts';
 import { loadedBy } from './loaded-modules.ts';
 import { emptyDirectory } from '../support/each-file/empty-directory.ts';
 import { runCli } from './run-cli.ts';
@@ -32,11 +33,11 @@ const workingStore = (own: readonly string[]) =>
 it(
   verifies('cli.startup', 'help loads a few small files and no package, so that it starts at once'),
   async () => {
-    for (const argv of [
+    const helps = [
       ['keys', '--help'],
       ['keys', 'create', '--help'],
-      ['completion', 'bash'],
-    ]) {
+    ];
+    for (const argv of [...inTurn('help of commands', helps), ['completion', 'bash']]) {
       const { files, own, packages } = await loadedBy(argv);
       expect(packages).toEqual([]);
       expect(own.filter((file) => file.endsWith('/main.ts'))).toHaveLength(1);
@@ -54,8 +55,9 @@ it(
 it(
   verifies('cli.startup', 'version and list of commands are told without the table of commands'),
   async () => {
-    const spellings = [['--version'], ['-V'], ['version'], ['--help'], ['-h'], ['help'], []];
-    for (const argv of spellings) {
+    const versions = [['--version'], ['-V'], ['version']];
+    const lists = [['--help'], ['-h'], ['help'], []];
+    for (const argv of [...inTurn('the version', versions), ...inTurn('the list', lists)]) {
       const { files, own, packages } = await loadedBy(argv);
       expect(packages).toEqual([]);
       expect(own.filter((file) => file.startsWith('cli/tables/'))).toEqual([]);
@@ -106,7 +108,7 @@ it(
       GATEWAY_API_KEY: 'key',
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(forbidden.join(''))}`,
     };
-    for (const kind of ['keys', 'models']) {
+    for (const kind of inTurn('kind of a list', ['keys', 'models'])) {
       const { files, own, packages } = await loadedBy([kind, 'list'], { env });
       expect(namesOf(packages)).toEqual(['commander']);
       for (const room of ['config', 'server', 'store', 'resources', 'providers'])

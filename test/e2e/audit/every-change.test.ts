@@ -6,6 +6,7 @@ import { SCOPES } from '../../../src/core/access.ts';
 import { RESOURCES } from '../../../src/resources/registry.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { Op } from '../../../src/store/store.ts';
+import { runCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
 import { CANARIES, startApiWorld } from '../../security/support/api-world.ts';
 import type { ApiWorld, Call, Member } from '../../security/support/api-world.ts';
@@ -13,7 +14,7 @@ import { makeBelongings, SKILL } from '../../security/support/belongings.ts';
 import { useOf } from '../../security/support/route-uses.ts';
 import { ownedBy, sampleCalls } from '../../security/support/sample-calls.ts';
 import type { Named } from '../../security/support/sample-calls.ts';
-import { adminEnv, runBinary } from '../../support/binary.ts';
+import { adminEnv } from '../../support/binary.ts';
 import { ask, eventually } from '../../support/gateway.ts';
 import type { Answer } from '../../support/gateway.ts';
 import { ownPage, signIn } from '../console/console-client.ts';
@@ -274,7 +275,7 @@ describe('the audit log', () => {
       const { gateway } = world;
       const env = adminEnv(gateway);
       const cwd = gateway.directory;
-      const made = await runBinary(['keys', 'create', 'by-command'], { cwd, env });
+      const made = await runCli(['keys', 'create', 'by-command'], { cwd, env });
       expect(made.code, made.stderr).toBe(0);
       const [command, ...more] = await entriesOf('kind=api_key&object=by-command');
       expect(more).toEqual([]);
@@ -285,7 +286,7 @@ describe('the audit log', () => {
       const file =
         'version: 1\nnamespace: filed\nbudgets: [{ name: by-file, amount: "3", per: month }]\n';
       await writeFile(join(cwd, 'more.yaml'), file);
-      const applied = await runBinary(['apply', '-f', 'more.yaml', '--yes'], { cwd, env });
+      const applied = await runCli(['apply', '-f', 'more.yaml', '--yes'], { cwd, env });
       expect(applied.code, applied.stderr).toBe(0);
       expect(await entriesOf('kind=budget&object=by-file')).toHaveLength(1);
       const started = await entriesOf('kind=model&object=acme/text');

@@ -6,8 +6,10 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import v8 from 'node:v8';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readLoaded, recordLoads } from '../../cli/loaded-modules.ts';
+import { runCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import { ask, eventually, spawnGateway, writeConfig } from '../../support/gateway.ts';
@@ -37,15 +39,67 @@ interface Running {
   key: string;
 }
 
+const READY = /gateway listening on (\S+)\n(?:[^]*client key {2}(\S+))/;
+
 async function start(argv: string[], env: Record<string, string> = {}): Promise<Running> {
   const child = spawnGateway([...argv, '-c', file], { cwd: directory, env: home(env) });
   running.push(child);
-  const ready = /gateway listening on (\S+)\n(?:[^]*client key {2}(\S+))/;
   const [, url = '', key = ''] = await eventually(() => {
     if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${child.log()}`);
-    return ready.exec(child.log()) ?? undefined;
+    return READY.exec(child.log()) ?? undefined;
   });
   return { child, url, key };
+}
+
+interface RunningHere {
+  key: string;
+  /** Everything on stderr so far. */
+  log(): string;
+  /** Ends it as SIGTERM does; gives its exit code. */
+  stop(): Promise<number>;
+}
+
+/** `gateway dev` in this process, until it ends: the first test has the program. */
+function runHere(...argv: string[]): { ended: Promise<number>; log(): string } {
+  let said = '';
+  const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    said += String(text);
+    return true;
+  });
+  // The bounds of the heap are set for a whole process, which here is not only the gateway's.
+  const flags = vi.spyOn(v8, 'setFlagsFromString').mockReturnValue();
+  const run = async (): Promise<number> => {
+    try {
+      const { code } = await runCli(['dev', ...argv, '-c', file], {
+        cwd: directory,
+        env: home({ CLOUDFLARED_VERSION: 'fake' }),
+        onStderr: (text) => (said += text),
+      });
+      return code;
+    } finally {
+      write.mockRestore();
+      flags.mockRestore();
+    }
+  };
+  return { ended: run(), log: () => said };
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+async function startHere(...argv: string[]): Promise<RunningHere> {
+  const others = SIGNALS.flatMap((signal) => process.listeners(signal));
+  const own = (signal: NodeJS.Signals) =>
+    process.listeners(signal).filter((listener) => !others.includes(listener));
+  const { ended, log } = runHere(...argv);
+  const stop = async (): Promise<number> => {
+    for (const listener of own('SIGTERM')) listener('SIGTERM');
+    const code = await ended;
+    for (const signal of SIGNALS) for (const listener of own(signal)) process.off(signal, listener);
+    return code;
+  };
+  onTestFinished(async () => void (await stop()));
+  const key = (await eventually(() => READY.exec(log())?.[2])) ?? '';
+  return { key, log, stop };
 }
 
 function home(env: Record<string, string> = {}): Record<string, string> {
@@ -61,8 +115,8 @@ async function stop(child: Running['child']): Promise<number | null> {
   return child.exitCode;
 }
 
-const shown = ({ child }: Running, pattern: RegExp) =>
-  eventually(() => pattern.exec(child.log())?.[1]);
+const shown = ({ log }: { log(): string }, pattern: RegExp) =>
+  eventually(() => pattern.exec(log())?.[1]);
 
 function chat(origin: string, key: string, model = 'own/one') {
   const body = { model, messages: [{ role: 'user', content: 'hello' }] };
@@ -108,7 +162,7 @@ describe('gateway dev', () => {
     ),
     async () => {
       const dev = await start(['dev', '--https', '--https-port', '0']);
-      const secure = (await shown(dev, /https {7}(https:\S+)/)) ?? '';
+      const secure = (await shown(dev.child, /https {7}(https:\S+)/)) ?? '';
       expect(secure).toMatch(/^https:\/\/localhost:\d+$/);
       const headers = { authorization: `Bearer ${dev.key}` };
       const [status, text] = await get(`${secure}/v1/models`, headers);
@@ -117,11 +171,11 @@ describe('gateway dev', () => {
       expect((await get(`${secure}/console`, {}))[0]).not.toBe(502);
       expect((await chat(dev.url, dev.key)).status).toBe(200);
       await shown(
-        dev,
+        dev.child,
         /\d\d:\d\d:\d\d (200 chat own\/one → mock \d+ ms \d+ \+ \d+ tokens \$0\S* req_)/,
       );
       expect((await chat(dev.url, dev.key, 'own/two')).status).toBe(404);
-      await shown(dev, /(404 chat own\/two .*req_)/);
+      await shown(dev.child, /(404 chat own\/two .*req_)/);
       await writeConfig(directory, configWith('own/one', 'own/two'), true);
       await eventually(async () => (await chat(dev.url, dev.key, 'own/two')).status === 200);
       expect(await stop(dev.child)).toBe(0);
@@ -131,16 +185,13 @@ describe('gateway dev', () => {
   it(
     verifies('cli.dev', 'opens a tunnel only after it said what it downloads and was answered yes'),
     async () => {
-      const env = home({ CLOUDFLARED_VERSION: 'fake' });
-      const unasked = spawnGateway(['dev', '--public', '-c', file], { cwd: directory, env });
-      running.push(unasked);
-      const [code] = await once(unasked, 'exit');
-      expect(code).toBe(64);
+      const unasked = runHere('--public');
+      expect(await unasked.ended).toBe(64);
       expect(unasked.log()).toMatch(/downloads the program cloudflared from github\.com[^]*--yes/);
       await expect(stat(join(directory, 'home'))).rejects.toThrow('ENOENT');
 
       const tunnel = await fakeTunnel();
-      const dev = await start(['dev', '--public', '--yes'], { CLOUDFLARED_VERSION: 'fake' });
+      const dev = await startHere('--public', '--yes');
       const told = await shown(dev, /public {6}(\S+)/);
       expect(told).toBe('https://some-words.trycloudflare.com');
       const given = await eventually(() =>
@@ -152,7 +203,7 @@ describe('gateway dev', () => {
       for (const path of ['/console', '/%63onsole/x', '//console?x']) {
         expect((await get(local + path, headers))[0]).toBe(404);
       }
-      expect(await stop(dev.child)).toBe(0);
+      expect(await dev.stop()).toBe(0);
     },
   );
 
@@ -165,21 +216,20 @@ describe('gateway dev', () => {
     const listen = { tls: { cert: 'tls.crt', key: 'tls.key' } };
     await writeConfig(directory, { ...configWith('own/one'), server: { listen } }, true);
     const tunnel = await fakeTunnel();
-    const argv = ['dev', '--https', '--public', '--yes'];
-    const dev = await start(argv, { CLOUDFLARED_VERSION: 'fake' });
+    const dev = await startHere('--https', '--public', '--yes');
     await shown(dev, /(https {7}served by server\.listen\.tls already)/);
     await shown(dev, /public {6}(\S+)/);
     const given = await eventually(() => readFile(tunnel.arguments, 'utf8').catch(() => undefined));
     const local = /--url (http:\S+?)\/? /.exec(given)?.[1] ?? '';
     const headers = { authorization: `Bearer ${dev.key}` };
     expect((await get(`${local}/v1/models`, headers))[0]).toBe(200);
-    expect(await stop(dev.child)).toBe(0);
+    expect(await dev.stop()).toBe(0);
   });
 
   it('shows a QR code of an address that others reach, or says how', async () => {
-    const dev = await start(['dev', '--qr']);
+    const dev = await startHere('--qr');
     await shown(dev, /(no other device reaches http:\S+; add --host 0\.0\.0\.0)/);
-    expect(await stop(dev.child)).toBe(0);
+    expect(await dev.stop()).toBe(0);
   });
 
   it('ends with a sentence when the port of --https is taken', async () => {
@@ -187,11 +237,8 @@ describe('gateway dev', () => {
     await once(taken, 'listening');
     onTestFinished(() => void taken.close());
     const { port } = taken.address() as AddressInfo;
-    const argv = ['dev', '--https', '--https-port', String(port), '-c', file];
-    const second = spawnGateway(argv, { cwd: directory, env: home() });
-    running.push(second);
-    const [code] = await once(second, 'exit');
-    expect([code, second.log()]).toEqual([1, expect.stringContaining(`port ${port}`)]);
+    const { ended, log } = runHere('--https', '--https-port', String(port));
+    expect([await ended, log()]).toEqual([1, expect.stringContaining(`port ${port}`)]);
   });
 });
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../../../src/cli/input/ask.ts';
+import { runCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
 import { adminEnv } from '../../support/binary.ts';
 import { BINARY, startGateway } from '../../support/gateway.ts';
@@ -42,6 +43,17 @@ async function models(): Promise<unknown[]> {
   return (await gateway.admin('GET', '/admin/v1/models')).body.data;
 }
 
+async function revokedAt(): Promise<unknown> {
+  return (await gateway.admin('GET', '/admin/v1/keys/default')).body.revoked_at;
+}
+
+/** What comes of a question that is answered with this line. */
+function answered(line: string): Promise<void> {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  input.write(line);
+  return ask('Go on?', { input, output, signal: new AbortController().signal });
+}
+
 describe('a question on a terminal', () => {
   it(
     verifies('cli.signal.sigint-question', 'that is left by Ctrl-C is exit 130, nothing written'),
@@ -52,17 +64,24 @@ describe('a question on a terminal', () => {
       expect([applied.code, await models()]).toEqual([130, []]);
       const revoked = await typed(CTRL_C, 'keys', 'revoke', 'default');
       expect(revoked.code).toBe(130);
-      const key = (await gateway.admin('GET', '/admin/v1/keys/default')).body;
-      expect(key.revoked_at).toBeNull();
+      expect(await revokedAt()).toBeNull();
     },
   );
 
   it('that ends, or is answered with no, is exit 1', async () => {
-    for (const keys of [CTRL_D, 'n\r', '\r']) {
-      const left = await typed(keys, 'apply', '-f', 'own.yaml');
-      expect([left.code, await models()]).toEqual([1, []]);
+    for (const keys of [CTRL_D, 'n\r']) {
+      const left = await typed(keys, 'keys', 'revoke', 'default');
+      expect([left.code, await revokedAt()]).toEqual([1, null]);
       expect(left.shown).toContain('\r\nerror: nothing was changed');
     }
+  });
+
+  it.each(['n\n', '\n', 'no\n', 'yesterday\n'])('takes %j for no', async (line) => {
+    await expect(answered(line)).rejects.toMatchObject({ code: 'declined' });
+  });
+
+  it.each(['y\n', 'YES\n'])('takes %j for yes', async (line) => {
+    await expect(answered(line)).resolves.toBeUndefined();
   });
 
   it('that is answered with yes goes on', async () => {
@@ -81,10 +100,13 @@ describe('a question on a terminal', () => {
     expect(left.shown).toContain('provider free');
     expect(left.shown).toContain('Take 1 objects into namespace team? [y/N]');
     expect([left.code, await labels()]).toEqual([1, {}]);
-    expect((await typed('y\r', 'adopt', '-f', 'free.yaml')).code).toBe(0);
+    const cwd = gateway.directory;
+    const adopt = (...flags: string[]) =>
+      runCli(['adopt', '-f', 'free.yaml', ...flags], { cwd, env: adminEnv(gateway) });
+    expect((await adopt('--yes')).code).toBe(0);
     expect(await labels()).toEqual({ 'gateway/namespace': 'team' });
-    const again = await typed('', 'adopt', '-f', 'free.yaml');
-    expect([again.code, again.shown]).toEqual([0, expect.not.stringContaining('[y/N]')]);
+    // Where nothing is to be taken, nothing is asked.
+    expect((await adopt()).code).toBe(0);
   });
 
   it('is left by a signal of another process, too', async () => {
