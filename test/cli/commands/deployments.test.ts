@@ -1,13 +1,10 @@
 import { EventEmitter } from 'node:events';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startFakeServer } from '../../client/fake-server.ts';
-import type { Call, FakeServer, Handler } from '../../client/fake-server.ts';
+import type { Call, Handler } from '../../client/fake-server.ts';
 import { verifies } from '../../requirements.ts';
 import { runCli } from '../run-cli.ts';
 import type { CliOptions } from '../run-cli.ts';
-
-let server: FakeServer;
-afterEach(() => server?.close());
 
 const AT = '2026-11-21T07:00:00.000Z';
 const NEXT = '2026-11-23T06:00:00.000Z';
@@ -70,10 +67,13 @@ function gateway(routes: Record<string, Route> = {}): Handler {
 }
 
 async function run(argv: string[], handler: Handler = gateway(), options: CliOptions = {}) {
-  await server?.close();
-  server = await startFakeServer(handler);
+  const server = await startFakeServer(handler);
   const env = { GATEWAY_SERVER: server.url, GATEWAY_API_KEY: 'sk-test', ...options.env };
-  return { ...(await runCli(argv, { ...options, env })), calls: server.calls };
+  try {
+    return { ...(await runCli(argv, { ...options, env })), calls: server.calls };
+  } finally {
+    await server.close();
+  }
 }
 
 const linesOf = (stdout: string): any[] =>
@@ -189,7 +189,8 @@ describe('gateway deployments next', () => {
   });
 });
 
-describe('gateway trigger', () => {
+// They wait more than they work.
+describe.concurrent('gateway trigger', () => {
   const trigger = (routes: Record<string, Route>, ...argv: string[]) =>
     run(['trigger', 'report', ...argv], gateway(routes));
   const POST = 'POST /v1/deployments/depl_1/runs';
@@ -259,7 +260,7 @@ describe('gateway trigger', () => {
         () => ({ status: 503, body: { error: 'the store is not available' } }),
         () => ({ status: 200, body: { hello: 'proxy' } }),
       ];
-      for (const [index, fault] of faults.entries()) {
+      const lose = async (fault: Route, index: number): Promise<void> => {
         let isSent = false;
         const routes: Record<string, Route> = {
           [POST]: (call, response) => {
@@ -279,7 +280,8 @@ describe('gateway trigger', () => {
           error: { code: 'unknown_outcome' },
         });
         expect(lost.calls.at(-1)?.query.get('deployment_id')).toBe('depl_1');
-      }
+      };
+      await Promise.all(faults.map(lose));
     },
   );
 

@@ -28,7 +28,8 @@ async function runOf(model: string): Promise<string> {
   return (await gateway.call('POST', '/v1/run', { body })).body.id;
 }
 
-describe('gateway wait', () => {
+// Each spends most of its time in the second between two looks.
+describe.concurrent('gateway wait', () => {
   it(verifies('cli.wait', 'exits 0 when the condition holds'), async () => {
     const run = await runOf('own/echo');
     const completed = await cli('wait', run, '--timeout', '20s', '-o', 'json');
@@ -68,19 +69,21 @@ describe('gateway wait', () => {
       7,
       { ok: false, data: { outcome: 'impossible' }, error: { code: 'condition_impossible' } },
     ]);
-    const late = await cli('wait', 'service/desk', '--for', 'deleted', '--timeout', '1s');
+    const [late, absent, active] = await Promise.all([
+      cli('wait', 'service/desk', '--for', 'deleted', '--timeout', '1s'),
+      cli('wait', 'service/nope', '--for', 'exists', '--timeout', '1s'),
+      cli('wait', 'service/desk', '--for', 'status=disabled', '--timeout', '1s'),
+    ]);
     expect([late.code, late.stderr]).toEqual([
       8,
       'error: Service desk is active; it was not deleted in time\n' +
         'hint: run it again, or raise --timeout\n',
     ]);
-    const absent = await cli('wait', 'service/nope', '--for', 'exists', '--timeout', '1s');
     expect([absent.code, absent.stderr]).toEqual([
       8,
       'error: Service nope is not there; it did not appear in time\n' +
         'hint: run it again, or raise --timeout\n',
     ]);
-    const active = await cli('wait', 'service/desk', '--for', 'status=disabled', '--timeout', '1s');
     expect(active.stderr).toContain('Service desk is active; it was not disabled in time');
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CassetteInput } from '../../../src/providers/mock/tape/cassette.ts';
 import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
 import type { MockServer } from '../../../src/providers/mock/mock-server.ts';
@@ -19,9 +19,6 @@ import { sendJson, startUpstream } from '../../support/stage/upstream.ts';
 type Reply = NonNullable<CassetteInput['rules']>[number]['reply'];
 
 const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 /** A provider that answers everything as scripted. */
 async function mockOf(reply?: Reply): Promise<MockServer> {
@@ -34,7 +31,10 @@ let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startGateway();
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  await Promise.all(cleanups.map((cleanup) => cleanup()));
+  await gateway.stop();
+});
 
 async function declare(collection: string, body: object): Promise<void> {
   const made = await gateway.admin('POST', `/admin/v1/${collection}`, body);
@@ -147,7 +147,7 @@ describe('the next candidate answers', () => {
   );
 });
 
-describe('before the first content', () => {
+describe.concurrent('before the first content', () => {
   const early: [string, Reply][] = [
     ['breaks off after its opening event', { cut_before: 'first_content' }],
     ['announces an error after its opening event', { error_after: 0 }],
@@ -277,7 +277,8 @@ describe('before the first content', () => {
   );
 });
 
-describe('a candidate that is too slow', () => {
+// They wait for deadlines more than they work.
+describe.concurrent('a candidate that is too slow', () => {
   const fast = { first_content: '300ms', idle: '300ms' };
 
   it(
@@ -302,7 +303,7 @@ describe('a candidate that is too slow', () => {
       expect(streamedText(answer.body.toString())).toBe('You said: hello');
       expect(performance.now() - started).toBeGreaterThan(290);
       expect(a.seen).toHaveLength(1);
-      await expect.poll(() => a.seen[0]?.aborted).toBe(true);
+      await eventually(() => a.seen[0]?.aborted);
     },
   );
 
@@ -336,7 +337,7 @@ describe('a candidate that is too slow', () => {
         type: 'timeout_error',
         code: 'upstream_timeout',
       });
-      await expect.poll(() => a.seen[0]?.aborted).toBe(true);
+      await eventually(() => a.seen[0]?.aborted);
     },
   );
 
@@ -378,7 +379,7 @@ describe('a candidate that is too slow', () => {
         ],
       });
       expect(streamedText((await stream(model)).body.toString())).toBe('You said: hello');
-      await expect.poll(() => a.seen[0]?.aborted).toBe(true);
+      await eventually(() => a.seen[0]?.aborted);
     },
   );
 });
