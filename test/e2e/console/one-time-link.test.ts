@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { runCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
-import { ask, BINARY, startGateway } from '../../support/gateway.ts';
-import type { StartGatewayOptions } from '../../support/gateway.ts';
+import { freePort } from '../../store/support/free-port.ts';
+import { ask, startGateway } from '../../support/gateway.ts';
+import type { StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { ownPage, signIn } from './console-client.ts';
 
@@ -13,26 +13,33 @@ async function start(config: object = {}, options: StartGatewayOptions = {}) {
   return gateway;
 }
 
+/** A program on a loopback address. */
+let local: TestGateway;
+beforeAll(async () => {
+  local = await startGateway({}, { binary: true });
+});
+afterAll(() => local?.stop());
+
 async function printed(cwd: string, ...words: string[]): Promise<string> {
-  const argv = [BINARY, 'console', ...words];
-  return (await promisify(execFile)(process.execPath, argv, { cwd })).stdout;
+  const { code, stdout, stderr } = await runCli(['console', ...words], { cwd });
+  expect([code, stderr]).toEqual([0, '']);
+  return stdout;
 }
 
 it(
   verifies('console.one-time-link', '`gateway console` prints a link that signs in once'),
   async () => {
-    const gateway = await start({}, { binary: true });
-    const { adminKey, directory, url } = gateway;
+    const { adminKey, directory, url } = local;
     const { href, opened } = JSON.parse(await printed(directory, '-o', 'json')).data;
     expect(opened).toBe(false);
     expect(href.startsWith(`${url}/console/#link=`)).toBe(true);
     const link = href.slice(href.indexOf('=') + 1);
-    const { signedIn, call } = await signIn(gateway, { link });
+    const { signedIn, call } = await signIn(local, { link });
     expect(signedIn).toMatchObject({ status: 201 });
     expect(signedIn.body.key.scopes).toContain('admin');
     expect(await call('GET', '/admin/v1/keys')).toMatchObject({ status: 200 });
     expect(JSON.stringify([href, signedIn.body])).not.toContain(adminKey);
-    const again = await signIn(gateway, { link });
+    const again = await signIn(local, { link });
     expect(again.signedIn).toMatchObject({ status: 401 });
     expect(again.signedIn.body.error.message).toContain('gateway console');
     expect(again.cookie).toBe('');
@@ -71,7 +78,6 @@ it(
     'is served on a loopback address, which the start prints, and on a public one only where that is said',
   ),
   async () => {
-    const local = await start({}, { binary: true });
     expect(local.log()).toContain(`console     ${local.url}/console`);
     const session = '/console/api/session';
     expect(await ask(local.url + session)).toMatchObject({ status: 401 });
@@ -83,8 +89,9 @@ it(
         status: 404,
       });
     }
-    const said = { server: { console: { enabled: true } } };
-    const asked = await start(said, { binary: true, args: ['--host', '0.0.0.0'] });
+    const asked = await start({
+      server: { console: { enabled: true }, listen: { host: '0.0.0.0' } },
+    });
     expect(await ask(asked.url + session)).toMatchObject({ status: 401 });
     const off = await start({ server: { console: { enabled: false } } });
     expect(await ask(off.url + session)).toMatchObject({ status: 404 });
@@ -92,9 +99,7 @@ it(
 );
 
 it('has an address of its own where one is given, and nothing else there', async () => {
-  const probe = await start();
-  const port = Number(new URL(probe.url).port);
-  await probe.stop();
+  const port = await freePort();
   const listen = { host: '127.0.0.1', port };
   const gateway = await start({ server: { console: { listen } } });
   const own = `http://127.0.0.1:${port}`;
