@@ -2,21 +2,45 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { inTurn } from '../../runs.ts';
+import { chunk, customProvider } from '../../support/chat.ts';
 import { eventually, startGateway, writeConfig } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { beginEvents, startUpstream } from '../../support/stage/upstream.ts';
+import type { Upstream } from '../../support/stage/upstream.ts';
 
-const PIECES = Array.from({ length: 20 }, (_, index) => `<${index}>`);
-const SLOWLY = {
-  match: { text: 'slowly' },
-  reply: { text: PIECES.join(''), chunks: PIECES, chunk_delay_ms: 50 },
-};
-const saying = (text: string) => ({
-  providers: [{ name: 'mock', type: 'mock', mock: { rules: [SLOWLY, { reply: { text } }] } }],
-  models: ['acme/stays', 'acme/goes'].map((name) => ({ name, routes: [{ provider: 'mock' }] })),
+const PIECES = ['<0>', '<1>', '<2>', '<3>'];
+
+/** A provider that ends its streams when the test says so. */
+let slow: Upstream;
+let end = (): void => undefined;
+beforeAll(async () => {
+  slow = await startUpstream(async (response) => {
+    beginEvents(response);
+    const [first = '', ...others] = PIECES;
+    response.write(chunk({ content: first }));
+    await new Promise<void>((resolve) => (end = resolve));
+    for (const content of others) response.write(chunk({ content }));
+    response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
+  });
 });
-const BEFORE = saying('before the reload');
-const AFTER = saying('after the reload');
-AFTER.models = AFTER.models.slice(0, 1);
+afterAll(() => slow.close());
+
+const saying = (text: string) => ({
+  providers: [
+    { name: 'mock', type: 'mock', mock: { rules: [{ reply: { text } }] } },
+    customProvider('slow', slow.url),
+  ],
+  models: [
+    { name: 'acme/stays', routes: [{ provider: 'mock' }] },
+    { name: 'acme/goes', routes: [{ provider: 'slow', upstream_model: 'up' }] },
+  ],
+});
+const before = () => saying('before the reload');
+const after = () => {
+  const { models, ...rest } = saying('after the reload');
+  return { ...rest, models: models.slice(0, 1) };
+};
 
 /** One way of telling a gateway to look at its file again. */
 interface Way {
@@ -32,10 +56,10 @@ const WAYS: Way[] = [
 const said = async (gateway: TestGateway): Promise<string> =>
   (await gateway.chat('acme/stays')).body.choices[0].message.content;
 
-describe.each(WAYS)('a reload by $name', ({ args, tell }) => {
+describe.each(inTurn('way of a reload', WAYS))('a reload by $name', ({ args, tell }) => {
   let gateway: TestGateway;
   beforeAll(async () => {
-    gateway = await startGateway(BEFORE, { binary: true, args });
+    gateway = await startGateway(before(), { binary: true, args });
   });
   afterAll(async () => void (await gateway.stop()));
 
@@ -46,17 +70,18 @@ describe.each(WAYS)('a reload by $name', ({ args, tell }) => {
       'swaps the configuration whole; an open stream ends on the old one',
     ),
     async () => {
-      const body = { stream: true, messages: [{ role: 'user', content: 'slowly' }] };
-      let isOpen = true;
-      const stream = gateway.chat('acme/goes', { body }).finally(() => (isOpen = false));
+      const asked = slow.seen.length;
+      const stream = gateway.chat('acme/goes', { body: { stream: true } });
+      const call = await eventually(() => slow.seen[asked]);
       await eventually(async () => (await said(gateway)) === 'before the reload');
 
-      await writeConfig(gateway.directory, AFTER, true);
+      await writeConfig(gateway.directory, after(), true);
       tell(gateway);
       await eventually(async () => (await said(gateway)) === 'after the reload');
       const gone = await gateway.chat('acme/goes');
       expect(gone.status).toBe(404);
-      expect(isOpen).toBe(true);
+      expect(call.aborted).toBe(false);
+      end();
       const { status, body: events } = await stream;
       expect(status).toBe(200);
       const contents = [...String(events).matchAll(/"content":"(<\d+>)"/g)].map(([, text]) => text);
@@ -74,13 +99,13 @@ describe.each(WAYS)('a reload by $name', ({ args, tell }) => {
       const ready = async () => (await gateway.call('GET', '/readyz', { key: '' })).body;
       const { configuration } = await ready();
       const models = async () => (await gateway.admin('GET', '/admin/v1/models')).body;
-      const before = await models();
+      const loaded = await models();
 
       await writeConfig(
         gateway.directory,
         {
-          ...BEFORE,
-          models: [...BEFORE.models, { name: 'acme/bad', routes: [{ provider: 'nobody' }] }],
+          ...before(),
+          models: [...before().models, { name: 'acme/bad', routes: [{ provider: 'nobody' }] }],
         },
         true,
       );
@@ -88,7 +113,7 @@ describe.each(WAYS)('a reload by $name', ({ args, tell }) => {
       await eventually(async () => (await ready()).reload_error !== null);
       expect(gateway.log()).toMatch(/gateway\.yaml:\d+:\d+.*nobody/);
       expect(await ready()).toMatchObject({ status: 'ready', configuration });
-      expect(await models()).toEqual(before);
+      expect(await models()).toEqual(loaded);
       expect(await said(gateway)).toBe('after the reload');
       expect((await gateway.chat('acme/goes')).status).toBe(404);
 
@@ -97,7 +122,7 @@ describe.each(WAYS)('a reload by $name', ({ args, tell }) => {
       await eventually(() => (gateway.log().match(/was not reloaded/g) ?? []).length >= 2);
       expect(await said(gateway)).toBe('after the reload');
 
-      await writeConfig(gateway.directory, BEFORE, true);
+      await writeConfig(gateway.directory, before(), true);
       tell(gateway);
       await eventually(async () => (await said(gateway)) === 'before the reload');
       await eventually(async () => (await ready()).reload_error === null);
