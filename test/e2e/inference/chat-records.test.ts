@@ -1,6 +1,6 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestRecord } from '../../../src/usage/requests/request-record.ts';
 import { verifies } from '../../requirements.ts';
 import {
@@ -81,13 +81,22 @@ async function recordOf(
 }
 
 describe('a request record', () => {
+  let gateway: TestGateway;
+  let ends: (() => Promise<unknown>)[];
+  beforeAll(async () => {
+    ({ gateway } = await gatewayOf({ log: { format: 'json' } }));
+    ends = cleanups.splice(0).reverse();
+  });
+  afterAll(async () => {
+    for (const end of ends) await end();
+  });
+
   it(
     verifies(
       'requests.record',
       'says who asked, who was tried and why, what was used and what it cost',
     ),
     async () => {
-      const { gateway } = await gatewayOf();
       for (const stream of [false, true]) {
         const answer = await gateway.chat('m/second', { body: { stream } });
         expect(await recordOf(gateway, answer)).toEqual({
@@ -148,7 +157,6 @@ describe('a request record', () => {
   );
 
   it(verifies('requests.record', 'is kept of a failure too, and costs nothing'), async () => {
-    const { gateway } = await gatewayOf();
     const record = await recordOf(gateway, await gateway.chat('m/down'));
     expect(record).toMatchObject({
       status: 503,
@@ -169,28 +177,27 @@ describe('a request record', () => {
     ),
     async () => {
       for (const content of [false, true]) {
-        const { gateway } = await gatewayOf({ log: { content, format: 'json' } });
+        const site = content ? await gatewayOf({ log: { content, format: 'json' } }) : { gateway };
         for (const stream of [false, true]) {
-          const answer = await gateway.chat('m/a', { body: { stream, user: 'canary' } });
-          const record = await recordOf(gateway, answer);
+          const answer = await site.gateway.chat('m/a', { body: { stream, user: 'canary' } });
+          const record = await recordOf(site.gateway, answer);
           if (content) {
             expect(record.content?.request).toContain('canary');
             expect(record.content?.response).toContain('fine');
           } else expect(record).not.toHaveProperty('content');
         }
-        expect(gateway.log()).not.toMatch(/canary|"fine|hello/);
+        expect(site.gateway.log()).not.toMatch(/canary|"fine|hello/);
       }
     },
   );
 
   it(verifies('ops.log.content-off', 'has one structured line in the log beside it'), async () => {
-    const { gateway } = await gatewayOf({ log: { format: 'json' } });
     const answer = await gateway.chat('m/second');
     const record = await recordOf(gateway, answer);
     const lines = gateway
       .log()
       .split('\n')
-      .filter((line) => line.includes('"message":"request"'))
+      .filter((line) => line.includes('"message":"request"') && line.includes(record.id))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(lines).toEqual([
       expect.objectContaining({

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { chunk } from '../../support/chat.ts';
 import { startGateway } from '../../support/gateway.ts';
@@ -14,6 +14,7 @@ import type { TestGateway } from '../../support/gateway.ts';
 
 /** A fold may come between the act and the look, so that only some of the calls can be judged. */
 const TRIES = 8;
+const ENOUGH = 3;
 const PIECE_MS = 20;
 
 interface Site {
@@ -23,6 +24,7 @@ interface Site {
   readonly seen: string[];
   /** Everything in the journal now. */
   journal(): string;
+  close(): Promise<void>;
 }
 
 async function openSite(): Promise<Site> {
@@ -66,14 +68,14 @@ async function openSite(): Promise<Site> {
     ],
   });
   folder = join(gateway.directory, '.gateway', 'store', 'ledger');
-  onTestFinished(async () => {
+  const close = async (): Promise<void> => {
     await gateway.stop();
     server.close();
     server.closeAllConnections();
-  });
+  };
   const limited = { name: 'paid', spending_limit: { lifetime: 100 }, rpm_cap: 1_000 };
   const { body } = await gateway.admin('POST', '/admin/v1/keys', limited);
-  const site = { gateway, key: body.value, seen, journal };
+  const site = { gateway, key: body.value, seen, journal, close };
   // From the second call on the counters are known; the first brought them from the store.
   for (const key of [body.value, gateway.clientKey]) {
     await begin(site, key).catch(() => undefined);
@@ -107,15 +109,20 @@ const framesOf = (journal: string, id: string): string[] =>
   journal.split(/^#/m).filter((frame) => frame.includes(id));
 
 describe('the journal of the ledger', () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await openSite();
+  });
+  afterAll(() => site.close());
+
   it(
     verifies(
       'store.journal.before-upstream',
       'holds a call with a limit before its provider is asked, any other before its answer begins',
     ),
     async () => {
-      const site = await openSite();
       let judged = 0;
-      for (let attempt = 0; attempt < TRIES; attempt++) {
+      for (let attempt = 0; attempt < TRIES && judged < ENOUGH; attempt++) {
         const { id, rest } = await begin(site, site.key);
         const [frame] = framesOf(site.seen.at(-1) ?? '', id);
         if (frame !== undefined) {
@@ -129,7 +136,7 @@ describe('the journal of the ledger', () => {
       expect(judged).toBeGreaterThan(0);
 
       let others = 0;
-      for (let attempt = 0; attempt < TRIES; attempt++) {
+      for (let attempt = 0; attempt < TRIES && others < ENOUGH; attempt++) {
         const { id, rest } = await begin(site, site.gateway.clientKey);
         const [frame] = framesOf(site.journal(), id);
         if (frame !== undefined) others++;
@@ -146,9 +153,8 @@ describe('the journal of the ledger', () => {
       'holds the end of a call with a limit when its last bytes are there',
     ),
     async () => {
-      const site = await openSite();
       let judged = 0;
-      for (let attempt = 0; attempt < TRIES; attempt++) {
+      for (let attempt = 0; attempt < TRIES && judged < ENOUGH; attempt++) {
         const { id, rest } = await begin(site, site.key);
         await rest();
         const held = site.journal();

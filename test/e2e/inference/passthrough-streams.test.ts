@@ -154,7 +154,7 @@ describe('a call to an API', () => {
     await eventually(async () => {
       const last = seen;
       seen = taken;
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await new Promise((resolve) => setTimeout(resolve, 100));
       return last === taken;
     });
     expect(taken).toBeLessThan(size);
@@ -192,7 +192,7 @@ describe('a call to an API', () => {
       await eventually(async () => {
         const last = seen;
         seen = written;
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        await new Promise((resolve) => setTimeout(resolve, 100));
         return last === written;
       });
       expect(written).toBeLessThan(48);

@@ -3,13 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
 import type { SessionEvent } from '../../../src/sessions/log/session-event.ts';
 import { verifies } from '../../requirements.ts';
 import { checkLog } from '../../runtime/log-laws.ts';
 import type { Rules } from '../../runtime/loop-bench.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
 
 /** What nobody outside may ever read. */
 const INSIDE = 'inside-4711';
@@ -55,24 +56,31 @@ const lookUp = {
   input_schema: { type: 'object' },
 };
 
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ server: { outbound: { allow: ['127.0.0.1'] } } });
+});
+afterAll(() => gateway.stop());
+
+let sets = 0;
+/** A provider, a shop and an agent of the test's own. */
 async function setUp(rules: Rules = []) {
   const mock = await startMockServer({ cassette: { rules } });
   onTestFinished(() => mock.close());
   const shop = await startShop();
-  const gateway = await startGateway({
-    server: { outbound: { allow: ['127.0.0.1'] } },
-    providers: [
-      {
-        name: 'upstream',
-        type: 'custom',
-        base_url: `${mock.url}/v1`,
-        auth: { type: 'none' },
-        protocols: { messages: true },
-      },
-    ],
-    models: [{ name: 'acme/one', routes: [{ provider: 'upstream' }] }],
+  const name = `set-${++sets}`;
+  const provider = {
+    name,
+    type: 'custom',
+    base_url: `${mock.url}/v1`,
+    auth: { type: 'none' },
+    protocols: { messages: true },
+  };
+  const model = { name: `acme/${name}`, routes: [{ provider: name }] };
+  expect(await gateway.admin('POST', '/admin/v1/providers', provider)).toMatchObject({
+    status: 201,
   });
-  onTestFinished(async () => void (await gateway.stop()));
+  expect(await gateway.admin('POST', '/admin/v1/models', model)).toMatchObject({ status: 201 });
   const { call } = gateway;
   const toolset = {
     type: 'mcp_toolset',
@@ -81,8 +89,8 @@ async function setUp(rules: Rules = []) {
   };
   const agent = await call('POST', '/v1/agents', {
     body: {
-      name: 'helper',
-      model: 'acme/one',
+      name,
+      model: model.name,
       mcp_servers: [{ type: 'url', name: 'shop', url: shop.url }],
       tools: [toolset, lookUp],
     },
@@ -94,7 +102,6 @@ async function setUp(rules: Rules = []) {
   const history = async (id: string): Promise<SessionEvent[]> =>
     (await call('GET', `/v1/sessions/${id}/events?limit=1000`)).body.data;
   return {
-    gateway,
     shop,
     mock,
     call,
@@ -154,7 +161,6 @@ describe('a Session', () => {
     verifies('sessions.events.types', 'has events of the known types, whatever happens in it'),
     async () => {
       const {
-        gateway,
         create,
         send,
         rest,
@@ -219,7 +225,6 @@ describe('a Session', () => {
     async () => {
       const headers = { 'request-id': INSIDE, 'x-request-id': INSIDE };
       const {
-        gateway,
         create,
         send,
         rest,
@@ -311,7 +316,7 @@ describe('a Session', () => {
       'takes no input once it is archived or deleted, and says so',
     ),
     async () => {
-      const { gateway, create, send, history, rest, call: ask } = await setUp();
+      const { create, send, history, rest, call: ask } = await setUp();
       const id = await create();
       await send(id, message('hello'));
       const before = await rest(id);
