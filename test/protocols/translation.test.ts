@@ -35,7 +35,7 @@ import {
   encodeRequest,
 } from '../support/protocols.ts';
 
-const RUNS = { numRuns: runsOf(20, 60) };
+const RUNS = { numRuns: runsOf(10, 60) };
 const ANSWER_OPTIONS = {
   account: 'prov_test',
   id: 'req-1',
