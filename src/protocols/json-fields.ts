@@ -72,6 +72,12 @@ export function membersOf(value: unknown): Members {
   return isJsonObject(value) ? value : {};
 }
 
+/** False for zero values, with which some servers write the members that they do not mean. */
+export function isFilled(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return isJsonObject(value) ? Object.values(value).some(isFilled) : Boolean(value);
+}
+
 /** The members that are not undefined. */
 export function defined<T extends object>(
   members: T,

@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { atOnce } from '../support/protocols.ts';
 import { verifies } from '../requirements.ts';
-import { formatSse } from '../../src/core/sse/frame.ts';
-import { peekOf, rowOf, translate } from './translating.ts';
-import type { Spoken } from './translating.ts';
+import { answer, OPTIONS, peekOf, rowOf, stream, translate } from './translating.ts';
 import { wireTo } from './spoken.ts';
 
 const PATCH = '*** Begin Patch\n"quoted"\n';
@@ -84,39 +82,6 @@ describe('custom tools of a request', () => {
     expect(translate('responses', RESPONSES, 'messages').losses).toEqual(['tools.format']);
   });
 });
-
-const OPTIONS = {
-  account: 'prov_test',
-  id: 'req-1',
-  created: 1_700_000_000,
-  logicalModel: undefined,
-};
-
-/** A provider's answer as its client reads it. */
-function answer(
-  client: Spoken,
-  request: object,
-  { target, body }: { target: Spoken; body: object },
-) {
-  const wire = wireTo(rowOf(client).protocol, target);
-  const read = wire.readAnswer(Buffer.from(said(body)), peekOf(client, request), OPTIONS);
-  return JSON.parse(String(atOnce(read)?.body));
-}
-
-function stream(
-  client: Spoken,
-  request: object,
-  { target, events }: { target: Spoken; events: readonly object[] },
-): string {
-  const reader = wireTo(rowOf(client).protocol, target).createStream?.({
-    ...OPTIONS,
-    peek: peekOf(client, request),
-  });
-  const chunks = events.map((data) =>
-    reader?.push(formatSse({ event: (data as { type?: string }).type, data: said(data) })),
-  );
-  return [...chunks, reader?.end()].map((one) => one?.toString() ?? '').join('');
-}
 
 const MESSAGE = {
   id: 'msg_1',
@@ -220,6 +185,42 @@ describe('calls of custom tools in an answer', () => {
       { target: 'chat', events: pieces },
     );
     expect(back).toContain(`"name":"patch","input":${JSON.stringify(PATCH)}`);
+  });
+});
+
+describe('a custom call of a function', () => {
+  const text = 'SELECT "a\u{1F600}"\n';
+  const item = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'c1', name: 'query', input: text };
+  const request = {
+    max_tokens: 9,
+    messages: [{ role: 'user', content: 'go' }],
+    tools: [{ name: 'query', input_schema: { type: 'object' } }],
+  };
+
+  it(verifies('translate.custom-tools', 'has its text as an argument, in streams, too'), () => {
+    const body = { ...RESPONSE, output: [item] };
+    const whole = answer('messages', request, { target: 'responses', body });
+    expect(whole.content).toMatchObject([
+      { type: 'tool_use', name: 'query', input: { input: text } },
+    ]);
+    // A pair of surrogates may come in two pieces.
+    const deltas = [text.slice(0, 10), text.slice(10)].map((delta) => ({
+      type: 'response.custom_tool_call_input.delta',
+      output_index: 0,
+      delta,
+    }));
+    const events = [
+      { type: 'response.created', response: { id: 'resp_1' } },
+      { type: 'response.output_item.added', output_index: 0, item: { ...item, input: '' } },
+      ...deltas,
+      { type: 'response.output_item.done', output_index: 0, item },
+      { type: 'response.completed', response: body },
+    ];
+    const told = stream('messages', { ...request, stream: true }, { target: 'responses', events });
+    const pieces = [...told.matchAll(/^data: (.*"input_json_delta".*)$/gm)].map(
+      ([, data = '']) => JSON.parse(data).delta.partial_json,
+    );
+    expect(JSON.parse(pieces.join(''))).toEqual({ input: text });
   });
 });
 

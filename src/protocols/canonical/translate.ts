@@ -93,7 +93,8 @@ function* readSteps(
     yield;
     const answer = yield* provider.decodeAnswer({ body, value });
     yield;
-    if (!answer) return undefined;
+    // To leave out a call that has no name would hide it.
+    if (!answer || answer.parts.some(isNameless)) return undefined;
     const thinker = { protocol: provider.id, account: options.account };
     const bound = answer.parts.map((part) =>
       asCustomCall(bindPart(part, thinker), peek.calls?.custom),
@@ -111,6 +112,10 @@ function* readSteps(
     if (isTooDeep(thrown)) return undefined;
     throw thrown;
   }
+}
+
+function isNameless(part: Part): boolean {
+  return part.type === 'tool_call' && part.name === '';
 }
 
 function contextOf(

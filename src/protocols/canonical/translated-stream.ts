@@ -101,6 +101,8 @@ export class TranslatedStream extends EventStream {
   }
 
   #take(event: AnswerEvent, out: SseBatch): void {
+    if (event.type === 'open' && event.opening.type === 'tool_call' && event.opening.name === '')
+      return this.fail('malformed', 'the provider called a tool without a name');
     this.#note(event);
     if (this.failure) return;
     // Nested loops cost a fraction of `flatMap`, and nearly every event passes by itself.

@@ -4,7 +4,7 @@ import type { CanonicalRequest, FunctionTool, Part, Turn } from '../canonical/ca
 import type { Feature } from '../features.ts';
 
 /** Argument that holds the free text of a custom tool's call where it is called as a function. */
-const TEXT = 'input';
+export const TEXT_ARGUMENT = 'input';
 
 type Fitted = Pick<CanonicalRequest, 'turns' | 'tools'>;
 
@@ -32,7 +32,11 @@ function toFunction({ custom, ...tool }: FunctionTool): FunctionTool {
       description: `Text of this grammar (${grammar.syntax}):\n${grammar.definition}`,
     }),
   };
-  const parameters = { type: 'object', properties: { [TEXT]: text }, required: [TEXT] };
+  const parameters = {
+    type: 'object',
+    properties: { [TEXT_ARGUMENT]: text },
+    required: [TEXT_ARGUMENT],
+  };
   return { ...tool, parameters };
 }
 
@@ -45,17 +49,18 @@ function isCustomCall(part: Part): boolean {
   return part.type === 'tool_call' && part.custom === true;
 }
 
-function toFunctionCall(part: Part): Part {
+/** The call as the one of a function, which has its text as an argument. */
+export function toFunctionCall(part: Part): Part {
   if (part.type !== 'tool_call' || !part.custom) return part;
   const { custom: _custom, ...call } = part;
-  return { ...call, arguments: JSON.stringify({ [TEXT]: part.arguments }) };
+  return { ...call, arguments: JSON.stringify({ [TEXT_ARGUMENT]: part.arguments }) };
 }
 
 /** Free text in the arguments of a function that replaces a custom tool; any other as it is. */
 export function customText(json: string): string {
   try {
     const value: unknown = JSON.parse(json);
-    const text = (value as Record<string, unknown> | null)?.[TEXT];
+    const text = (value as Record<string, unknown> | null)?.[TEXT_ARGUMENT];
     return typeof text === 'string' ? text : json;
   } catch {
     return json;

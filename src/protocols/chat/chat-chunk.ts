@@ -1,5 +1,6 @@
 import { skipBlank } from '../../core/json/scan.ts';
 import { isJsonObject } from '../../core/json/value.ts';
+import { isFilled } from '../json-fields.ts';
 import type { StreamFailure } from '../protocol.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -87,10 +88,4 @@ function deltaOf(choice: Members): [string, unknown][] {
 
 function isContent([name, value]: [string, unknown]): boolean {
   return name !== 'role' && isFilled(value);
-}
-
-function isFilled(value: unknown): boolean {
-  if (value === undefined || value === null || value === '' || value === false) return false;
-  if (Array.isArray(value)) return value.length > 0;
-  return !isJsonObject(value) || Object.keys(value).length > 0;
 }

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../core/json/value.ts';
+import { isFilled } from '../json-fields.ts';
 import type { StreamFailure } from '../protocol.ts';
 import { listOf, membersOf } from './fields.ts';
 import type { Members } from './fields.ts';
@@ -42,8 +43,7 @@ export function hasContent(chunk: Members): boolean {
 /** Members that are not known yet count, so new kinds of parts do. */
 function saysSomething(part: Members): boolean {
   return Object.entries(part).some(
-    ([name, value]) =>
-      value !== '' && value !== null && name !== 'thought' && name !== 'thoughtSignature',
+    ([name, value]) => isFilled(value) && name !== 'thought' && name !== 'thoughtSignature',
   );
 }
 

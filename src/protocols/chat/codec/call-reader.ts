@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../../core/json/value.ts';
 import type { AnswerEvent } from '../../canonical/stream.ts';
 import type { Members } from '../../json-fields.ts';
+import { isNoCall } from '../../canonical/no-call.ts';
 import { JsonDepth } from './json-depth.ts';
 import { readCalled } from './read-answer.ts';
 
@@ -34,14 +35,12 @@ export class CallReader {
     return this.#last !== undefined;
   }
 
-  /** False when the delta has no calls. */
-  read(delta: Members): boolean {
+  read(delta: Members): void {
     const { tool_calls: given, function_call: older } = delta;
     const pieces = Array.isArray(given) ? given.filter(isJsonObject) : [];
     const all =
       pieces.length === 0 && isJsonObject(older) ? [{ index: 0, function: older }] : pieces;
     for (const piece of all) this.#readPiece(piece);
-    return all.length > 0;
   }
 
   /** Calls have no end marker: a complete one ends when another part begins. */
@@ -64,14 +63,14 @@ export class CallReader {
 
   #find(
     piece: Members,
-    { name, isCustom }: ReturnType<typeof readCalled>,
+    { name, isCustom, text }: ReturnType<typeof readCalled>,
   ): GrowingCall | undefined {
     const { id, index } = piece;
     const known = typeof index === 'number' ? this.#calls.get(index) : this.#last;
-    const isNew = name !== undefined && name !== '';
+    const isNew = name !== '';
     const isOther = typeof id === 'string' && id !== '' && id !== known?.id;
     if (known && !(isNew && isOther)) return known;
-    if (!isNew) return undefined;
+    if (isNoCall(name, text)) return undefined;
     const opening = {
       type: 'tool_call',
       name,

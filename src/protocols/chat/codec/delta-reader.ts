@@ -89,7 +89,8 @@ export class DeltaReader {
     if (typeof refusal === 'string' && refusal !== '')
       this.#grow('refusal', { key: '', text: refusal });
     this.#readCitations(delta);
-    if (this.#calls.read(delta)) this.begun = true;
+    this.#calls.read(delta);
+    this.begun ||= this.#calls.any;
   }
 
   #readDetail(detail: ReasoningDetail): void {

@@ -12,6 +12,7 @@ import { isUsableChoice } from '../chat-chunk.ts';
 import { usageOf } from '../chat-usage.ts';
 import { readCitations, readLogprobs } from './annotations.ts';
 import { readAnswerContent } from './answer-content.ts';
+import { isNoCall } from '../../canonical/no-call.ts';
 import { defined, membersOf } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';
 import { readFinishReason } from './finish-reason.ts';
@@ -69,7 +70,7 @@ function readCalls(message: Members): ToolCallPart[] {
   const all = calls.length === 0 && isJsonObject(older) ? [{ function: older }] : calls;
   return all.flatMap((call: Members, index) => {
     const { isCustom, name, text } = readCalled(call);
-    if (name === undefined) return [];
+    if (isNoCall(name, text)) return [];
     const { id } = call;
     return [
       {
@@ -86,17 +87,21 @@ function readCalls(message: Members): ToolCallPart[] {
 /** Reads the function or the custom tool that a call, or a piece of one, names. */
 export function readCalled(call: Members): {
   isCustom: boolean;
-  name: string | undefined;
+  name: string;
   text: string;
 } {
-  const isCustom = isJsonObject(call['custom']);
-  const called = membersOf(isCustom ? call['custom'] : call['function']);
-  const { name } = called;
-  return {
-    isCustom,
-    name: typeof name === 'string' ? name : undefined,
-    text: readArguments(called[isCustom ? 'input' : 'arguments']),
-  };
+  const asFunction = readMembers(call['function'], 'arguments');
+  const asCustom = readMembers(call['custom'], 'input');
+  // Servers that write every member always have both, the one that is not meant with empty values.
+  const isCustom =
+    isJsonObject(call['custom']) && (call['type'] === 'custom' || isNoCall(...asFunction));
+  const [name, text] = isCustom ? asCustom : asFunction;
+  return { isCustom, name, text };
+}
+
+function readMembers(called: unknown, textMember: string): [name: string, text: string] {
+  const { name, [textMember]: text } = membersOf(called);
+  return [typeof name === 'string' ? name : '', readArguments(text)];
 }
 
 /** A few servers give objects in place of their text. */

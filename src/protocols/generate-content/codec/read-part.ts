@@ -1,8 +1,8 @@
 import { RawJson } from '../../../core/json/raw.ts';
-import { isJsonObject } from '../../../core/json/value.ts';
 import type { Part, Signature } from '../../canonical/canonical.ts';
 import { fromSignatureText } from '../../canonical/reasoning-token.ts';
-import { fieldOf, textOf } from '../fields.ts';
+import { isNoCall } from '../../canonical/no-call.ts';
+import { membersOf, textOf, toSnake } from '../fields.ts';
 import type { Members } from '../fields.ts';
 import { readFunctionResponse } from './function-response.ts';
 import { readMedia } from './read-media.ts';
@@ -37,30 +37,39 @@ function readSignature(part: Members): Signature | undefined {
   return signature ? fromSignatureText(signature, 'generate-content') : undefined;
 }
 
-/** Undefined for an empty text, which says nothing and which other protocols refuse. */
+/**
+ * Undefined for a part that says nothing. An empty text, which other protocols refuse, and a call or
+ * response without a name hide nothing: servers that write every member always have them in each part.
+ */
 function readBody(part: Members, ids: PartIds): Part | undefined {
   const text = textOf(part, 'text');
-  if (text !== undefined) return text === '' ? undefined : { type: 'text', text };
-  const call = fieldOf(part, 'functionCall');
-  if (isJsonObject(call)) {
-    const name = textOf(call, 'name') ?? '';
-    const id = ids.ofCall(textOf(call, 'id') || undefined, name);
-    return { type: 'tool_call', id, name, arguments: rawText(call['args']) };
+  if (text) return { type: 'text', text };
+  const call = membersOf(part, 'functionCall');
+  const called = textOf(call, 'name') ?? '';
+  const args = rawText(call['args']);
+  if (!isNoCall(called, args)) {
+    const id = ids.ofCall(textOf(call, 'id') || undefined, called);
+    return { type: 'tool_call', id, name: called, arguments: args };
   }
-  const response = fieldOf(part, 'functionResponse');
-  if (isJsonObject(response)) {
-    const name = textOf(response, 'name') ?? '';
+  const response = membersOf(part, 'functionResponse');
+  const name = textOf(response, 'name');
+  if (name) {
     const callId = ids.ofResponse(textOf(response, 'id') || undefined, name);
     return { type: 'tool_result', callId, name, ...readFunctionResponse(response) };
   }
   return readMedia(part) ?? readUnknown(part);
 }
 
-/** Members that describe a part, not its content. */
-const NOTES = new Set(['thought', 'thoughtSignature', 'thought_signature']);
+/** Members that describe a part, not its content, and those that were read. */
+const NOTES = new Set(
+  ['thought', 'thoughtSignature', 'text', 'functionCall', 'functionResponse'].flatMap((name) => [
+    name,
+    toSnake(name),
+  ]),
+);
 
 function readUnknown(part: Members): Part | undefined {
-  const isEmpty = Object.keys(part).every((name) => NOTES.has(name));
+  const isEmpty = Object.entries(part).every(([name, value]) => NOTES.has(name) || value === null);
   return isEmpty ? undefined : { type: 'opaque', origin: 'generate-content', value: part };
 }
 

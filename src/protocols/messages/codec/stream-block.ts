@@ -26,7 +26,7 @@ export function createBlock(block: Members, part: number): StreamBlock | undefin
       return new ThinkingBlock(block, part);
     case 'tool_use': {
       const { id, name } = block;
-      if (typeof id !== 'string' || typeof name !== 'string') return undefined;
+      if (typeof id !== 'string' || typeof name !== 'string' || name === '') return undefined;
       return new ToolBlock({ type: 'tool_call', id, name }, block['input'], part);
     }
     default:

@@ -5,7 +5,7 @@ import type { Part } from '../../canonical/canonical.ts';
 import { readCitation, readLogprobs } from './annotations.ts';
 import { objectsOf, textOf } from './fields.ts';
 import type { Members } from '../../json-fields.ts';
-import { readOutputItem } from './read-answer.ts';
+import { readCallOpening, readOutputItem } from './read-answer.ts';
 import { readSignature, reasoningText } from './reasoning-item.ts';
 
 /** Content of a part that was passed on so far. */
@@ -228,12 +228,10 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 
 function announce(reader: ItemReader, item: GrowingItem, { item: value }: Members): void {
   if (!isJsonObject(value) || item.parts.size > 0) return;
-  const { type, call_id: id, name } = value;
-  if (type === 'reasoning') reader.begin(item, WHOLE, REASONING);
-  else if (type === 'function_call' && typeof id === 'string' && typeof name === 'string')
-    reader.begin(item, WHOLE, { type: 'tool_call', id, name });
-  else if (type === 'custom_tool_call' && typeof id === 'string' && typeof name === 'string')
-    reader.begin(item, WHOLE, { type: 'tool_call', id, name, custom: true });
+  const opening = value['type'] === 'reasoning' ? REASONING : readCallOpening(value);
+  // A call that is announced without its name is read when it is done.
+  const isNameless = opening?.type === 'tool_call' && opening.name === '';
+  if (opening && !isNameless) reader.begin(item, WHOLE, opening);
 }
 
 /** Summaries are parts of one reasoning, separated by a blank line. */

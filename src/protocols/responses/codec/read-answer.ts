@@ -2,7 +2,8 @@ import { atOnce } from '../../../core/turns/in-turns.ts';
 import type { Steps } from '../../../core/turns/in-turns.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import type { AnswerJson } from '../../canonical/codec.ts';
-import type { CanonicalAnswer, Part } from '../../canonical/canonical.ts';
+import type { CanonicalAnswer, Part, ToolCallPart } from '../../canonical/canonical.ts';
+import { isNoCall } from '../../canonical/no-call.ts';
 import { isBlank } from '../responses-failure.ts';
 import { fromResponsesUsage } from '../responses-usage.ts';
 import { readCitations, readLogprobs } from './annotations.ts';
@@ -44,18 +45,27 @@ function* readItem(item: Members, parts: Part[]): Steps<void> {
       const said = yield* readSaid(one);
       if (said) parts.push(said);
     }
-  } else parts.push(readOther(item));
+  } else parts.push(...readOther(item));
   if (parts.length % ITEMS === 0) yield;
 }
 
-function readOther(item: Members): Part {
-  const { type, call_id: id, name } = item;
-  if (type === 'reasoning') return readReasoningItem(item, 'provider');
-  if (type === 'function_call' && typeof id === 'string' && typeof name === 'string')
-    return { type: 'tool_call', id, name, arguments: textOf(item['arguments']) };
-  if (type === 'custom_tool_call' && typeof id === 'string' && typeof name === 'string')
-    return { type: 'tool_call', id, name, arguments: textOf(item['input']), custom: true };
-  return { type: 'opaque', origin: 'responses', value: item };
+function readOther(item: Members): Part[] {
+  if (item['type'] === 'reasoning') return [readReasoningItem(item, 'provider')];
+  const opening = readCallOpening(item);
+  if (!opening) return [{ type: 'opaque', origin: 'responses', value: item }];
+  const text = textOf(item[opening.custom ? 'input' : 'arguments']);
+  return isNoCall(opening.name, text) ? [] : [{ ...opening, arguments: text }];
+}
+
+/** Call as it begins; undefined for other items. */
+export function readCallOpening({
+  type,
+  call_id: id,
+  name,
+}: Members): Omit<ToolCallPart, 'arguments'> | undefined {
+  if (type !== 'function_call' && type !== 'custom_tool_call') return undefined;
+  if (typeof id !== 'string' || typeof name !== 'string') return undefined;
+  return { type: 'tool_call', id, name, ...(type === 'custom_tool_call' && { custom: true }) };
 }
 
 function* readSaid({
