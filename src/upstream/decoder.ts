@@ -24,9 +24,18 @@ export const OFFERED_CODINGS = 'identity, gzip;q=0.2, deflate;q=0.2, br;q=0.2';
 
 /** A stream that undoes one coding (RFC 9110, 8.4.1); `first` is the first byte of the body. */
 export function createDecoder(encoding: string, first: number): Transform {
-  const create = CODINGS[encoding.toLowerCase()];
+  const create = CODINGS[encoding];
   if (!create) throw new Error(`unknown content coding ${encoding}`);
   return create(first);
+}
+
+/** Codings of an answer; empty for one as it is, for `identity` is none (RFC 9110, 8.4). */
+export function codingOf(header: string | string[] | undefined): string {
+  const named = String(header ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim());
+  return named.filter((coding) => coding !== '' && coding !== 'identity').join(', ');
 }
 
 /** Ways to read the body of an answer. */
@@ -39,10 +48,8 @@ export type Reading = 'as-it-is' | 'decode' | 'refuse';
  * @param offered value of `accept-encoding`
  */
 export function judgeCoding(coding: string | string[] | undefined, offered: string): Reading {
-  const name = String(coding ?? '')
-    .trim()
-    .toLowerCase();
-  if (name === '' || name === 'identity') return 'as-it-is';
+  const name = codingOf(coding);
+  if (name === '') return 'as-it-is';
   if (!Object.hasOwn(CODINGS, name)) return 'refuse';
   return isOffered(name.replace(/^x-/, ''), offered) ? 'decode' : 'refuse';
 }

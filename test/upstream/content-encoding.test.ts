@@ -23,6 +23,7 @@ const ENCODED: Array<[coding: string, body: Buffer]> = [
   ['deflate', deflateSync(TEXT)],
   ['deflate', deflateRawSync(TEXT)],
   ['br', brotliCompressSync(TEXT)],
+  ['gzip, identity', gzipSync(TEXT)],
 ];
 
 const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };

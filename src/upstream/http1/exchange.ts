@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { DecodedBody } from '../decoded-body.ts';
-import { judgeCoding } from '../decoder.ts';
+import { codingOf, judgeCoding } from '../decoder.ts';
 import { UpstreamError } from '../transport.ts';
 import type { UpstreamCall, UpstreamSink } from '../transport.ts';
 import type { ResponseHead } from './response-head.ts';
@@ -81,7 +81,7 @@ export class Exchange implements UpstreamCall {
     if (reading === 'decode') {
       delete headers['content-encoding'];
       delete headers['content-length'];
-      this.#decoded = this.#decode(String(coding).trim());
+      this.#decoded = this.#decode(codingOf(coding));
     }
     if (this.#paused) this.pause();
     try {
