@@ -226,6 +226,11 @@ describe('a request written for a Messages provider', () => {
       'standard_only',
       'standard_only',
     ]);
+    expect(tierOf('on_demand')).toBeUndefined();
+    const lost = ['auto', 'priority', 'default', 'flex', 'on_demand'].filter(
+      (serviceTier) => encode({ serviceTier }).losses.length > 0,
+    );
+    expect(lost).toEqual(['flex', 'on_demand']);
   });
 
   it('names what it has no words for', () => {

@@ -17,17 +17,20 @@ export function toSettings(request: FittingRequest, losses: Set<Feature>): Membe
     ...toThinkingConfig(request),
     ...toOutputConfig(request),
     ...(user !== undefined && { metadata: { user_id: user } }),
-    ...(serviceTier !== undefined && { service_tier: toServiceTier(serviceTier) }),
+    ...(serviceTier !== undefined &&
+      TIERS.has(serviceTier) && { service_tier: TIERS.get(serviceTier) }),
   };
 }
 
 function noteLosses(request: FittingRequest, losses: Set<Feature>): void {
-  const { frequencyPenalty, presencePenalty, seed, logprobs, verbosity, metadata } = request;
+  const { frequencyPenalty, presencePenalty, seed, logprobs, verbosity, metadata, serviceTier } =
+    request;
   if (frequencyPenalty !== undefined) losses.add('frequency_penalty');
   if (presencePenalty !== undefined) losses.add('presence_penalty');
   if (seed !== undefined) losses.add('seed');
   if (logprobs !== undefined) losses.add('logprobs');
   if (verbosity !== undefined) losses.add('verbosity');
+  if (isOther(serviceTier)) losses.add('service_tier');
   if (metadata !== undefined && Object.keys(metadata).length > 0) losses.add('metadata');
   if (request.output?.type === 'json') losses.add('json_output');
   loseSchemaNotes(request.output, losses);
@@ -55,7 +58,17 @@ function toOutputConfig({ reasoning: { effort }, output }: FittingRequest): Memb
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
 
-/** Two tiers here: with capacity that was bought ahead, or without. */
-function toServiceTier(tier: string): string {
-  return ['default', 'standard', 'standard_only', 'flex'].includes(tier) ? 'standard_only' : 'auto';
+/** No tier here is slow for half the price. */
+function isOther(tier: string | undefined): boolean {
+  return tier !== undefined && (tier === 'flex' || !TIERS.has(tier));
 }
+
+/** Two tiers here: with capacity that was bought ahead, or without. */
+const TIERS: ReadonlyMap<string, string> = new Map([
+  ['auto', 'auto'],
+  ['priority', 'auto'],
+  ['default', 'standard_only'],
+  ['standard', 'standard_only'],
+  ['flex', 'standard_only'],
+  ['standard_only', 'standard_only'],
+]);
