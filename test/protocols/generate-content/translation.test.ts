@@ -6,6 +6,7 @@ import { generateContentCodec as codec } from '../../../src/protocols/generate-c
 import { peekGenerateContent } from '../../../src/protocols/generate-content/generate-content-request.ts';
 import { framesOf, toText } from '../codec-laws.ts';
 import { decodeAnswer, decodeRequest, encodeRequest } from '../../support/protocols.ts';
+import { verifies } from '../../requirements.ts';
 
 const read = (body: object | string): CanonicalRequest =>
   decodeRequest(
@@ -119,6 +120,34 @@ describe('a request of a client', () => {
         required: ['type'],
       },
     });
+  });
+
+  it(verifies('gencontent.body.all-optional', 'has keywords of schemas in either spelling'), () => {
+    const parameters = {
+      type: 'OBJECT',
+      properties: {
+        min_items: { any_of: [{ type: 'STRING', max_length: '5' }, { ref: '#/$defs/max_items' }] },
+        b: { type: 'ARRAY', min_items: 1, max_items: '3', prefix_items: [{ type: 'STRING' }] },
+      },
+      property_ordering: ['b', 'min_items'],
+      additional_properties: false,
+      min_properties: '1',
+      defs: { max_items: { type: 'INTEGER' } },
+    };
+    const [tool] = read({ tools: [{ functionDeclarations: [{ name: 'f', parameters }] }] }).tools;
+    expect(tool).toMatchObject({
+      parameters: {
+        type: 'object',
+        properties: {
+          min_items: { anyOf: [{ type: 'string', maxLength: 5 }, { $ref: '#/$defs/max_items' }] },
+          b: { type: 'array', minItems: 1, maxItems: 3, prefixItems: [{ type: 'string' }] },
+        },
+        additionalProperties: false,
+        minProperties: 1,
+        $defs: { max_items: { type: 'integer' } },
+      },
+    });
+    expect(JSON.stringify(tool)).not.toMatch(/_items":\d|any_of|property_ordering|"defs"/);
   });
 
   it('says what it asks for and names what nobody else has', () => {

@@ -1,7 +1,29 @@
 import { isJsonObject } from '../../../core/json/value.ts';
+import { toSnake } from '../fields.ts';
 
+/** Keywords of two words, and those that the SDK for Python spells without their `$`. */
+const SPELLINGS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    [
+      'anyOf',
+      'additionalProperties',
+      'prefixItems',
+      'propertyOrdering',
+      'minItems',
+      'maxItems',
+      'minLength',
+      'maxLength',
+      'minProperties',
+      'maxProperties',
+    ].map((name) => [toSnake(name), name]),
+  ),
+  defs: '$defs',
+  ref: '$ref',
+};
 /** Keywords only of Google's own schemas: JSON Schema expresses them otherwise. */
-const OWN = new Set(['nullable', 'propertyOrdering', 'property_ordering', 'example']);
+const OWN = new Set(['nullable', 'propertyOrdering', 'example']);
+/** Keywords whose members are names of the schema's author. */
+const NAMED = new Set(['properties', '$defs']);
 /** Proto JSON spells 64 bit numbers as strings. */
 const COUNTS = new Set([
   'minItems',
@@ -16,13 +38,17 @@ const COUNTS = new Set([
 export function toJsonSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toJsonSchema);
   if (!isJsonObject(schema)) return schema;
-  const entries = Object.entries(schema)
+  const given = Object.entries(schema).map(
+    ([name, value]) =>
+      [(Object.hasOwn(SPELLINGS, name) && SPELLINGS[name]) || name, value] as const,
+  );
+  const entries = given
     .filter(([name]) => !OWN.has(name))
     .map(([name, value]) => [name, toKeyword(name, value)] as const);
   const result: Record<string, unknown> = Object.fromEntries(entries);
   if (schema['example'] !== undefined) result['examples'] ??= [schema['example']];
   if (isJsonObject(result['properties']))
-    result['properties'] = inOrder(result['properties'], schema);
+    result['properties'] = inOrder(result['properties'], new Map(given).get('propertyOrdering'));
   if (schema['nullable'] === true && typeof result['type'] === 'string')
     result['type'] = [result['type'], 'null'];
   if (result['format'] === 'enum') delete result['format'];
@@ -30,11 +56,7 @@ export function toJsonSchema(schema: unknown): unknown {
 }
 
 /** Properties in the order that is wished for, as models write them in the order of a schema. */
-function inOrder(
-  properties: Record<string, unknown>,
-  { propertyOrdering, property_ordering }: Record<string, unknown>,
-): Record<string, unknown> {
-  const order = propertyOrdering ?? property_ordering;
+function inOrder(properties: Record<string, unknown>, order: unknown): Record<string, unknown> {
   const wished = Array.isArray(order)
     ? order.filter((name) => Object.hasOwn(properties, name))
     : [];
@@ -45,7 +67,7 @@ function inOrder(
 function toKeyword(name: string, value: unknown): unknown {
   if (name === 'type') return typeof value === 'string' ? value.toLowerCase() : value;
   if (COUNTS.has(name)) return typeof value === 'string' ? Number(value) : value;
-  if (name === 'properties' && isJsonObject(value))
+  if (NAMED.has(name) && isJsonObject(value))
     return Object.fromEntries(
       Object.entries(value).map(([property, one]) => [property, toJsonSchema(one)]),
     );
