@@ -320,6 +320,19 @@ describe('chat requests for providers', () => {
     expect(write({ reasoning: { budgetTokens } }).value.reasoning_effort).toBe(effort);
   });
 
+  it('has the text of a document in a tool result', () => {
+    const document = { type: 'document', source: { type: 'text', text: 'FILED' } } as const;
+    const result = {
+      type: 'tool_result',
+      callId: 'a',
+      isError: false,
+      content: [document],
+    } as const;
+    const { value, losses } = write({ turns: [{ role: 'tool', parts: [result] }] });
+    expect(value.messages).toMatchObject([{ role: 'tool', tool_call_id: 'a', content: 'FILED' }]);
+    expect(losses).toEqual([]);
+  });
+
   it("leaves out what another protocol's tools do by themselves, and says so", () => {
     const { value, losses } = write({
       tools: [{ type: 'opaque', origin: 'responses', value: { type: 'web_search' } }],

@@ -49,7 +49,10 @@ function joinTexts(
 ): string {
   const texts: string[] = [];
   for (const part of parts) {
+    const written = part.type === 'document' ? writeDocument(part, losses) : part;
     if (part.type === 'text') texts.push(writeText(part, losses).text);
+    else if (written && 'text' in written && typeof written.text === 'string')
+      texts.push(written.text);
     else lose(part, losses);
   }
   return texts.join(between);
