@@ -317,6 +317,72 @@ describe('items of tools that no other protocol has', () => {
   });
 });
 
+describe('items that declare tools', () => {
+  const tool = (name: string, description: string) => ({ type: 'function', name, description });
+
+  it.each(['chat', 'messages', 'generate-content'] as const)(
+    verifies(
+      'translate.declaring-items',
+      'add them to those of the request, the last of a name: %s',
+    ),
+    (target) => {
+      const input = [
+        { type: 'additional_tools', role: 'developer', tools: [tool('f', 'ADDED')] },
+        { role: 'user', content: 'call f' },
+        { type: 'tool_search_output', call_id: 's', tools: [tool('g', 'FOUND'), { type: 'mcp' }] },
+      ];
+      const request = { input, tools: [tool('f', 'FIRST'), tool('h', 'KEPT')] };
+      const { body, losses } = translate('responses', request, target);
+      const { tools, ...rest } = body;
+      for (const word of ['ADDED', 'FOUND', 'KEPT']) expect(said(tools)).toContain(word);
+      expect(said(tools)).not.toContain('FIRST');
+      expect(said(rest)).not.toMatch(
+        /additional_tools|tool_search_output|"role":"(assistant|model)"/,
+      );
+      expect(losses).toEqual(['input[2].tools[1].mcp']);
+    },
+  );
+
+  it('have custom tools, too', () => {
+    const [custom] = RESPONSES.tools;
+    const input = [
+      { type: 'additional_tools', role: 'developer', tools: [custom] },
+      { role: 'user', content: 'go' },
+    ];
+    const told = answer('responses', { input }, { target: 'messages', body: MESSAGE });
+    expect(told.output[0]).toMatchObject({ type: 'custom_tool_call', name: 'patch', input: PATCH });
+  });
+
+  it('and changes of settings take the place of what was asked before', () => {
+    const update = { reasoning: { effort: 'high' }, text: { verbosity: 'low' } };
+    const input = [
+      { role: 'user', content: 'go' },
+      { type: 'configuration_update', ...update },
+    ];
+    const { body, losses } = translate(
+      'responses',
+      { input, reasoning: { effort: 'low' } },
+      'chat',
+    );
+    expect(body).toMatchObject({ reasoning_effort: 'high', verbosity: 'low' });
+    expect(body.messages).toHaveLength(1);
+    expect(losses).toEqual([]);
+  });
+});
+
+describe('an item that is told as text', () => {
+  it('stands apart from the answer behind it, with reasoning between them', () => {
+    const input = [
+      { role: 'user', content: 'go' },
+      { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { query: 'q' } },
+      { type: 'reasoning', summary: [] },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'hi' }] },
+    ];
+    const { body } = translate('responses', { input }, 'chat');
+    expect(body.messages.at(-1).content).toMatch(/^\[web_search_call\] \{.*\}\n\nhi$/);
+  });
+});
+
 describe('what is lost', () => {
   const cases = [
     [

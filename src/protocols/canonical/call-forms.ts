@@ -9,20 +9,34 @@ export interface CallForms {
   readonly custom: ReadonlySet<string>;
 }
 
+/** Items of a Responses input that declare tools. */
+export const DECLARING_ITEMS: ReadonlySet<unknown> = new Set([
+  'additional_tools',
+  'tool_search_output',
+]);
+
 /** Type of a tool that takes free text. */
 export const CUSTOM_MARK = 'custom';
 
 /** Undefined where every call is that of a function. */
 export function callFormsOf(json: JsonDocument): CallForms | undefined {
   const isLegacy = json.kindOf('functions') === 'array' && json.kindOf('tools') !== 'array';
-  const custom = new Set(json.maySee(CUSTOM_MARK) ? namesOf(json.get('tools')) : []);
+  const custom = new Set(
+    json.maySee(CUSTOM_MARK) ? namesOf([json.get('tools'), ...declaredIn(json)].flat()) : [],
+  );
   return isLegacy || custom.size > 0 ? { isLegacy, custom } : undefined;
 }
 
+function declaredIn(json: JsonDocument): unknown[] {
+  if (![...DECLARING_ITEMS].some((type) => json.maySee(String(type)))) return [];
+  const input = json.get('input');
+  const items = Array.isArray(input) ? input.filter(isJsonObject) : [];
+  return items.flatMap(({ type, tools }) => (DECLARING_ITEMS.has(type) ? [tools] : []));
+}
+
 /** Chat has them within a member of their type, Responses in the tool itself. */
-function namesOf(tools: unknown): string[] {
-  if (!Array.isArray(tools)) return [];
-  return tools.flatMap((tool: unknown) => {
+function namesOf(tools: readonly unknown[]): string[] {
+  return tools.flatMap((tool) => {
     if (!isJsonObject(tool) || tool['type'] !== CUSTOM_MARK) return [];
     const { custom } = tool;
     const { name } = isJsonObject(custom) ? custom : tool;

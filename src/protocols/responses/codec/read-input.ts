@@ -1,8 +1,9 @@
 import { eachInSteps } from '../../../core/turns/in-turns.ts';
 import type { Steps } from '../../../core/turns/in-turns.ts';
 import type { Part, Turn } from '../../canonical/canonical.ts';
+import { DECLARING_ITEMS } from '../../canonical/call-forms.ts';
 import { withoutOrphans } from '../../canonical/orphan-results.ts';
-import { invalid, requireObject, requireText } from '../../json-fields.ts';
+import { invalid, readList, requireObject, requireText } from '../../json-fields.ts';
 import { unsupported } from './fields.ts';
 import type { Members } from '../../json-fields.ts';
 import { readContent } from './read-content.ts';
@@ -16,27 +17,47 @@ interface GrowingTurn {
 
 const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'developer']);
 
+const SAID: ReadonlySet<unknown> = new Set<Part['type']>(['text', 'refusal']);
 const CALLS: ReadonlySet<string> = new Set(['function_call', 'custom_tool_call']);
 const RESULTS: ReadonlySet<string> = new Set(['function_call_output', 'custom_tool_call_output']);
 
 /** Items that mean something only to the provider that keeps their state. */
 const STORED: ReadonlySet<string> = new Set(['item_reference', 'compaction', 'compaction_trigger']);
 
+interface Input {
+  readonly turns: readonly Turn[];
+  /** Tools that items declare, with their paths. */
+  readonly tools: readonly (readonly [tool: unknown, param: string])[];
+  /** The last change of the settings of the answer; empty for none. */
+  readonly settings: Members;
+}
+
 /**
  * The conversation of `input`. An answer's items are one turn of the assistant, the results that follow
  * them one of the tools.
  */
-export function* readInput(input: unknown, unmapped: Set<string>): Steps<Turn[]> {
-  if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input }] }];
+export function* readInput(input: unknown, unmapped: Set<string>): Steps<Input> {
+  const said: Turn[] = [{ role: 'user', parts: [{ type: 'text', text: String(input) }] }];
+  if (typeof input === 'string') return { turns: said, tools: [], settings: {} };
   if (!Array.isArray(input)) throw invalid('input', 'a string or an array');
   const turns: GrowingTurn[] = [];
   const results = new Map<Part, string>();
   const told = new Map<Turn | undefined, number>();
+  const tools: [unknown, string][] = [];
+  let settings: Members = {};
   yield* eachInSteps(input as readonly unknown[], (one, index) => {
     const param = `input[${index}]`;
-    readItem(requireObject(one, param), { param, unmapped, turns, results, told });
+    const item = requireObject(one, param);
+    const { type } = item;
+    if (DECLARING_ITEMS.has(type))
+      (readList(item['tools'], `${param}.tools`) ?? []).forEach((tool, at) =>
+        tools.push([tool, `${param}.tools[${at}]`]),
+      );
+    else if (type === 'configuration_update') settings = { ...settings, ...item };
+    else readItem(item, { param, unmapped, turns, results, told });
   });
-  return yield* withoutOrphans(turns, results, (path) => unmapped.add(path));
+  const whole = yield* withoutOrphans(turns, results, (path) => unmapped.add(path));
+  return { turns: whole, tools, settings };
 }
 
 interface ItemPlace {
@@ -96,14 +117,13 @@ function readMessage(item: Members, { param, unmapped, turns }: ItemPlace): void
   if (!ROLES.has(role)) throw invalid(`${param}.role`, 'user, assistant, system or developer');
   const parts = readContent(item['content'], { param: `${param}.content`, unmapped });
   const last = turns.at(-1);
-  const goesOn = role === 'assistant' && last?.role === 'assistant' && !isSaid(last.parts.at(-1));
-  if (goesOn) for (const part of parts) last.parts.push(part);
-  else turns.push({ role: role as Turn['role'], parts });
-}
-
-/** A message after a message begins another turn. */
-function isSaid(part: Part | undefined): boolean {
-  return part === undefined || part.type === 'text' || part.type === 'refusal';
+  if (role !== 'assistant' || last?.role !== 'assistant')
+    return void turns.push({ role: role as Turn['role'], parts });
+  const end = last.parts.findLastIndex(({ type }) => type !== 'reasoning');
+  const isSaid = SAID.has(last.parts[end]?.type) || last.parts.length === 0;
+  if (!isSaid) for (const part of parts) last.parts.push(part);
+  // A message after a message begins another turn, with the reasoning between them.
+  else turns.push({ role, parts: [...last.parts.splice(end + 1), ...parts] });
 }
 
 function append(turns: GrowingTurn[], role: Turn['role'], part: Part): void {

@@ -65,21 +65,30 @@ export function* readResponsesRequest({ json, stream }: RequestPeek): Steps<Cano
   const unmapped = new Set(yield* unmappedFields(value));
   const number = (name: string): number | undefined => readNumber(value[name], name);
   const text = (name: string): string | undefined => readText(value[name], name);
-  const config = readObject(value['text'], 'text') ?? {};
   const instructions = readInstructions(value['instructions']);
-  const said = yield* readInput(value['input'], unmapped);
+  const { turns, tools, settings } = yield* readInput(value['input'], unmapped);
+  const config = {
+    ...readObject(value['text'], 'text'),
+    ...readObject(settings['text'], 'text'),
+  };
+  const thinking = {
+    ...readObject(value['reasoning'], 'reasoning'),
+    ...readObject(settings['reasoning'], 'reasoning'),
+  };
+  const declared = readList(value['tools'], 'tools') ?? [];
   return {
-    turns: [...instructions, ...said],
-    tools: (readList(value['tools'], 'tools') ?? []).map((tool, index) =>
-      readTool(tool, `tools[${index}]`),
-    ),
+    turns: [...instructions, ...turns],
+    tools: withoutDoubles([
+      ...declared.map((tool, index) => readTool(tool, `tools[${index}]`)),
+      ...tools.map(([tool, param]) => readTool(tool, param)),
+    ]),
     ...defined({
       toolChoice: readToolChoice(value['tool_choice'], unmapped),
       parallelToolCalls: readFlag(value['parallel_tool_calls'], 'parallel_tool_calls'),
       maxOutputTokens: number('max_output_tokens'),
       temperature: number('temperature'),
       topP: number('top_p'),
-      reasoning: readReasoning(value['reasoning']),
+      reasoning: readReasoning(thinking),
       output: readOutput(config['format']),
       verbosity: readText(config['verbosity'], 'text.verbosity'),
       logprobs: readLogprobs(value),
@@ -95,6 +104,12 @@ export function* readResponsesRequest({ json, stream }: RequestPeek): Steps<Cano
 function readInstructions(instructions: unknown): Turn[] {
   const text = readText(instructions, 'instructions');
   return text === undefined ? [] : [{ role: 'system', parts: [{ type: 'text', text }] }];
+}
+
+/** A later declaration replaces a tool of its name. */
+function withoutDoubles(tools: readonly Tool[]): Tool[] {
+  const nameOf = (tool: Tool): unknown => (tool.type === 'function' ? tool.name : tool);
+  return [...new Map(tools.map((tool) => [nameOf(tool), tool])).values()];
 }
 
 function readTool(value: unknown, param: string): Tool {
@@ -147,8 +162,7 @@ function readToolChoice(
   return undefined;
 }
 
-function readReasoning(value: unknown): ReasoningRequest | undefined {
-  const object = readObject(value, 'reasoning') ?? {};
+function readReasoning(object: Members): ReasoningRequest | undefined {
   const summary = readText(object['summary'] ?? object['generate_summary'], 'reasoning.summary');
   const asked = defined({
     effort: readText(object['effort'], 'reasoning.effort'),
