@@ -10,6 +10,7 @@ import type { Op } from '../../src/store/store.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { verifies } from '../requirements.ts';
 import { runsOf } from '../runs.ts';
+import { bundleScript } from '../support/process/bundle-script.ts';
 import type { DamageReport } from './support/damaged-store-process.ts';
 
 const SCRIPT = fileURLToPath(new URL('support/damaged-store-process.ts', import.meta.url));
@@ -38,7 +39,7 @@ async function makeStore(): Promise<{ directory: string; content: Buffer }> {
 function createReader() {
   let child: ChildProcess | undefined;
   const start = async (): Promise<ChildProcess> => {
-    const next = fork(SCRIPT, [], { execArgv: ['--import', 'tsx'], stdio: 'ignore' });
+    const next = fork(await bundleScript(SCRIPT), [], { stdio: 'ignore' });
     await once(next, 'message');
     return next;
   };
@@ -67,7 +68,7 @@ function createRandom(seed: number): (below: number) => number {
   };
 }
 
-const FLIPS = runsOf(60, 200);
+const FLIPS = runsOf(40, 200);
 const SHORT = runsOf(2, 5);
 
 describe('a data file', () => {

@@ -13,6 +13,7 @@ import { readSpend } from '../../src/usage/spend/read-spend.ts';
 import { recoverOpen } from '../../src/usage/recovery/recover-open.ts';
 import { listRequests } from '../../src/usage/requests/request-log.ts';
 import { verifies } from '../requirements.ts';
+import { bundleScript } from '../support/process/bundle-script.ts';
 import { budgetScope } from '../../src/usage/budgets/extra-payers.ts';
 import type { Scope } from '../../src/usage/ledger/ledger-keys.ts';
 import { sampleBudget } from './budgets/sample-budget.ts';
@@ -28,10 +29,10 @@ describe('two worker processes on one store', () => {
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'usage-'));
-    const script = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
-    workers = ['a', 'b'].map((name) =>
-      fork(script, [directory, name], { execArgv: ['--import', 'tsx'] }),
+    const script = await bundleScript(
+      fileURLToPath(new URL('./worker-process.ts', import.meta.url)),
     );
+    workers = ['a', 'b'].map((name) => fork(script, [directory, name]));
     await Promise.all(workers.map((worker) => once(worker, 'message')));
     store = await openLmdbStore(directory, systemClock);
   });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { bundleScript } from '../../support/process/bundle-script.ts';
 
 /** Runs a script of this folder in a process of its own; gives how it ended and what it printed. */
 export async function runScript(
@@ -8,8 +9,8 @@ export async function runScript(
   args: readonly string[],
   { fileBlocks }: { fileBlocks?: number } = {},
 ): Promise<{ code: number | null; signal: NodeJS.Signals | null; stdout: string }> {
-  const script = fileURLToPath(new URL(name, import.meta.url));
-  const node = ['--import', 'tsx', script, ...args];
+  const script = await bundleScript(fileURLToPath(new URL(name, import.meta.url)));
+  const node = [script, ...args];
   const child =
     fileBlocks === undefined
       ? spawn(process.execPath, node, { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { bundleScript } from '../../support/process/bundle-script.ts';
 
 const SCRIPT = fileURLToPath(new URL('writer.ts', import.meta.url));
 
@@ -15,20 +18,35 @@ export interface WriterProcess {
 }
 
 export function spawnWriter(driver: string, path: string, writer: string): WriterProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', SCRIPT, driver, path, writer], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
   const acknowledged: number[] = [];
   let errors = '';
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   const waiting = new Set<() => void>();
-  const lines = createInterface({ input: child.stdout });
-  lines.on('line', (line) => {
-    if (line !== 'ready') acknowledged.push(Number(line));
-    for (const check of waiting) check();
-  });
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  let isOver = false;
+  const start = async (): Promise<ChildProcess | undefined> => {
+    const script = await bundleScript(SCRIPT);
+    if (isOver) return undefined;
+    const child = spawn(process.execPath, [script, driver, path, writer], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    const lines = createInterface({ input: child.stdout });
+    lines.on('line', (line) => {
+      if (line !== 'ready') acknowledged.push(Number(line));
+      for (const check of waiting) check();
+    });
+    return child;
+  };
+  const started = start();
+  const kill = async (): Promise<void> => {
+    isOver = true;
+    (await started)?.kill('SIGKILL');
+  };
+  onTestFinished(kill);
+  const end = async (): Promise<void> => {
+    const child = await started;
+    if (child) await once(child, 'close');
+  };
+  const closed = end();
   return {
     acknowledged,
     reached: (count) =>
@@ -40,10 +58,10 @@ export function spawnWriter(driver: string, path: string, writer: string): Write
         };
         waiting.add(check);
         check();
-        void closed.then(() => reject(new Error(`the writer ended: ${errors}`)));
+        void closed.then(() => reject(new Error(`the writer ended: ${errors}`)), reject);
       }),
     async kill() {
-      child.kill('SIGKILL');
+      await kill();
       await closed;
     },
   };
