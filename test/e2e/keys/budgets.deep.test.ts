@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { inTurn } from '../../runs.ts';
 import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { runCli } from '../../cli/run-cli.ts';
@@ -194,8 +195,10 @@ budgets:
   });
 });
 
-describe.each(places.drivers.filter((one) => one !== 'fs'))('two gateways on %s', (driver) => {
-  let open: () => Promise<TestGateway>;
+const drivers = places.drivers.filter((one) => one !== 'fs');
+
+describe.each(inTurn('budgets', drivers))('two gateways on %s', (driver) => {
+  let open: (binary: boolean) => Promise<TestGateway>;
   let gateways: TestGateway[] = [];
 
   beforeAll(async () => {
@@ -204,10 +207,10 @@ describe.each(places.drivers.filter((one) => one !== 'fs'))('two gateways on %s'
     const isFile = driver === 'lmdb';
     const store = isFile ? { driver } : await places.fresh(driver);
     const config = { ...CONFIG, budgets, server: { store } };
+    const directory = await emptyDirectory();
+    open = (binary) => startGateway(config, { binary, directory });
     // One process opens a file of lmdb once.
-    const options = { binary: isFile, directory: await emptyDirectory() };
-    open = () => startGateway(config, options);
-    gateways = [await open(), await open()];
+    gateways = [await open(isFile), await open(isFile)];
   });
   afterAll(() => Promise.all(gateways.map((gateway) => gateway.stop())));
 
@@ -246,7 +249,7 @@ describe.each(places.drivers.filter((one) => one !== 'fs'))('two gateways on %s'
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
     expect([count(200), count(402)]).toEqual([20, 30]);
     for (const { child } of gateways) child?.kill('SIGKILL');
-    gateways.push(await open());
+    gateways.push(await open(false));
     expect((await gateways[2]!.chat('acme/cheap', { key })).status).toBe(402);
   });
 });

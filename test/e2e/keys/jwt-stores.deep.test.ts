@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { inTurn } from '../../runs.ts';
 import { storePlaces } from '../../store/support/store-places.ts';
 import { CHAT_PATH, chatBody } from '../../support/chat.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
@@ -9,8 +10,9 @@ import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const TIMEOUT_MS = 120_000;
 const places = storePlaces();
+const drivers = places.drivers.filter((one) => one !== 'fs');
 
-describe.each(places.drivers.filter((one) => one !== 'fs'))('tokens on %s', (driver) => {
+describe.each(inTurn('tokens', drivers))('tokens on %s', (driver) => {
   it(
     verifies(
       'jwt.inference',
@@ -38,13 +40,13 @@ describe.each(places.drivers.filter((one) => one !== 'fs'))('tokens on %s', (dri
           },
         },
       };
-      const start = async (): Promise<TestGateway> => {
-        // One process opens a file of lmdb once.
-        const gateway = await startGateway(config, { binary: driver === 'lmdb', directory });
+      const start = async (binary: boolean): Promise<TestGateway> => {
+        const gateway = await startGateway(config, { binary, directory });
         onTestFinished(async () => void (await gateway.stop()));
         return gateway;
       };
-      const nodes = [await start(), await start()] as const;
+      // One process opens a file of lmdb once.
+      const nodes = [await start(driver === 'lmdb'), await start(false)] as const;
       const tokens = await Promise.all([issuer.token('alice'), issuer.token('alice')]);
       const chat = (call: number) =>
         nodes[call % 2]!.call('POST', CHAT_PATH, {
