@@ -181,13 +181,13 @@ describe.each(inTurn('alerts once', drivers))('alerts on %s', (driver) => {
       const receivers = await startReceivers();
       const directory = await directoryOfTest();
       const config = configOf(receivers, provider.url, await places.fresh(driver));
-      const start = async (binary: boolean): Promise<TestGateway> => {
-        const options = { binary, directory, env: { MAIL_PASSWORD: PASSWORD } };
+      const start = async (): Promise<TestGateway> => {
+        const options = { binary: true, directory, env: { MAIL_PASSWORD: PASSWORD } };
         const gateway = await startGateway(config, options);
         onTestFinished(async () => void (await gateway.stop()));
         return gateway;
       };
-      const nodes = [await start(true), await start(true)] as const;
+      const nodes = [await start(), await start()] as const;
       const key = nodes[0].clientKey;
       for (const gateway of nodes)
         for (const model of ['own/dear', 'own/unpriced'])
@@ -218,8 +218,7 @@ describe.each(inTurn('alerts once', drivers))('alerts on %s', (driver) => {
 
       receivers.heal();
       provider.state.fails = false;
-      // One process opens a file of lmdb once.
-      const later = [await start(true), await start(false)] as const;
+      const later = [await start(), await start()] as const;
       const all = [...begun, 'recovery'].sort();
       await eventually(async () => {
         await later[0].chat('own/shaky', { key });
