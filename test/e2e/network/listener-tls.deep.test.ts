@@ -150,7 +150,7 @@ it.each([
   );
   const file = await writeConfig(directory, CONFIG, true);
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  onTestFinished(() => void write.mockRestore());
+  onTestFinished(() => write.mockRestore());
   const { code } = await runCli(['start', '-c', file], { cwd: directory });
   const said = write.mock.calls.map(([text]) => String(text)).join('');
   expect(code).toBe(3);

@@ -41,6 +41,8 @@ describe('the process of a harness', () => {
       'sessions.turn.interrupt',
       'is ended within a second by an interrupt, and the Session takes the next message',
     ),
+    // A machine that others use as well may be late once; a wait for a deadline would be late each time.
+    { retry: 2 },
     async () => {
       const stand = await createStand({ protocol: 'acp' });
       await hang(stand, 'hang', 2);
