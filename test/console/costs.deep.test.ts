@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { count, money, percent } from '../../src/console/logic/format.ts';
 import { verifies } from '../requirements.ts';
 import { startVendor } from '../support/fake-vendor.ts';
 import type { FakeVendor } from '../support/fake-vendor.ts';
 import { eventually } from '../support/gateway.ts';
-import { BROWSER, openBrowser, seriousFindings, signIn, visit } from './support/browser.ts';
+import { BROWSER, forget, openBrowser, seriousFindings, signIn, visit } from './support/browser.ts';
+import type { Visitor } from './support/browser.ts';
 import { SHOP, startShop } from './support/shop.ts';
 import type { Shop } from './support/shop.ts';
 
@@ -35,25 +36,28 @@ interface Row {
 }
 
 describe.skipIf(BROWSER === undefined)('the Costs page', () => {
-  let browser: Browser;
+  let visitor: Visitor;
   let shop: Shop;
   let vendor: FakeVendor;
 
   beforeAll(async () => {
     vendor = await startVendor([]);
-    [browser, shop] = await Promise.all([openBrowser(), startShop({ config: toConfig(vendor) })]);
+    const started = startShop({ config: toConfig(vendor) });
+    [visitor, shop] = await Promise.all([visit(await openBrowser()), started]);
     await spend(shop);
   });
+  afterEach(() => visitor?.check());
   afterAll(async () => {
-    await browser?.close();
+    await visitor?.end();
     await shop?.stop();
     await vendor?.close();
   });
 
+  let isSignedIn = false;
+
   async function open(search: string): Promise<Page> {
-    const visitor = await visit(browser);
-    onTestFinished(() => visitor.end());
-    await signIn(visitor.page, shop.url, shop.ownerKey);
+    if (!isSignedIn) await signIn(visitor.page, shop.url, shop.ownerKey);
+    isSignedIn = true;
     await visitor.page.goto(`${shop.url}/console/costs${search}`);
     return visitor.page;
   }
@@ -147,9 +151,9 @@ describe.skipIf(BROWSER === undefined)('the Costs page', () => {
   });
 
   it('shows a key without admin its own organization, its limit and its budgets', async () => {
-    const visitor = await visit(browser);
-    onTestFinished(() => visitor.end());
     const { page } = visitor;
+    await forget(visitor);
+    isSignedIn = false;
     const scopes = ['inference', 'account'];
     const made = await shop.admin('POST', '/admin/v1/keys', { name: 'reader', scopes });
     await signIn(page, shop.url, made.body.value);

@@ -1,8 +1,8 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Page, Request } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { CALLS } from '../../src/console/api/calls.ts';
 import { dateTime } from '../../src/console/logic/format.ts';
 import { operationsOf } from '../e2e/api/openapi-checker.ts';
@@ -10,7 +10,8 @@ import { verifies } from '../requirements.ts';
 import { freePort } from '../store/support/free-port.ts';
 import { newDirectory, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { BROWSER, fillIn, openBrowser, signIn, visit } from './support/browser.ts';
+import { BROWSER, fillIn, forget, openBrowser, signIn, visit } from './support/browser.ts';
+import type { Visitor } from './support/browser.ts';
 import { countStreams } from './support/count-streams.ts';
 import { PAGE_CASES } from './support/page-cases.ts';
 import { SHOP, startShop, trade } from './support/shop.ts';
@@ -41,23 +42,31 @@ const SPEAKS = /\bfetch\(|XMLHttpRequest|EventSource|WebSocket|sendBeacon/;
 const CLIENT_SCOPES = ['inference', 'models', 'account'];
 
 describe.skipIf(BROWSER === undefined)('the console', () => {
-  let browser: Browser;
   let shop: Shop;
+  /** One who stays signed in as the owner, and one who signs in by other keys. */
+  let owner: Visitor;
+  let guest: Visitor;
 
   beforeAll(async () => {
-    [browser, shop] = await Promise.all([openBrowser(), startShop({ binary: true })]);
+    const [browser, started] = await Promise.all([openBrowser(), startShop()]);
+    shop = started;
+    [owner, guest] = await Promise.all([visit(browser), visit(browser)]);
     await trade(shop);
+    await signIn(owner.page, shop.url, shop.ownerKey);
+  });
+  afterEach(() => {
+    owner?.check();
+    guest?.check();
   });
   afterAll(async () => {
-    await browser?.close();
+    await Promise.all([owner?.end(), guest?.end()]);
     await shop?.stop();
   });
 
-  async function open(key = shop.ownerKey, url = shop.url): Promise<Page> {
-    const visitor = await visit(browser);
-    onTestFinished(() => visitor.end());
-    await signIn(visitor.page, url, key);
-    return visitor.page;
+  async function openBy(key: string, url = shop.url): Promise<Page> {
+    await forget(guest);
+    await signIn(guest.page, url, key);
+    return guest.page;
   }
 
   /** Operations of both documents: `GET /v1/sessions/{id}`. */
@@ -102,24 +111,25 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       const speakers = modules.filter((_name, index) => SPEAKS.test(texts[index] ?? ''));
       expect(speakers.toSorted()).toEqual(SPEAKERS);
 
-      const visitor = await visit(browser);
-      onTestFinished(() => visitor.end());
       const hosts = new Set<string>();
       const served = new Set<string>();
-      visitor.context.on('request', (sent) => {
+      const note = (sent: Request): void => {
         const { origin, pathname } = new URL(sent.url());
         hosts.add(origin);
         if (!pathname.startsWith('/console/api/')) served.add(pathname);
-      });
-      await signIn(visitor.page, counter.url, shop.ownerKey);
-      await useAll(visitor.page, counter.url);
+      };
+      await forget(guest);
+      guest.context.on('request', note);
+      await signIn(guest.page, counter.url, shop.ownerKey);
+      await useAll(guest.page, counter.url);
+      guest.context.off('request', note);
       expect([...hosts]).toEqual([counter.url]);
       expect(served.size).toBeGreaterThan(20);
       for (const path of served) await isFromPackage(path);
 
       const made = { name: 'reader', scopes: CLIENT_SCOPES };
       const reader = await shop.admin('POST', '/admin/v1/keys', made);
-      const page = await open(reader.body.value, counter.url);
+      const page = await openBy(reader.body.value, counter.url);
       for (const path of ['requests?group=conversation', 'costs', 'keys', 'playground']) {
         await page.goto(`${counter.url}/console/${path}`);
         await page.getByRole('heading', { level: 1 }).waitFor();
@@ -197,7 +207,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       const request = changed.headers.get('x-request-id');
       const { data } = (await shop.admin('GET', `/admin/v1/audit?request=${request}`)).body;
 
-      const page = await open();
+      const { page } = owner;
       await page.goto(`${shop.url}/console/audit`);
       const row = page.getByRole('row', { name: /auditor key update provider acme/ });
       await row.getByText('127.0.0.1 · shell/1.0').waitFor();
@@ -230,7 +240,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       const own = (await shop.chat('lab/new', { key })).headers.get('x-request-id') ?? '';
       const foreign = (await shop.chat('team/fast')).headers.get('x-request-id') ?? '';
 
-      const page = await open(key);
+      const page = await openBy(key);
       expect(await titlesOf(page)).toEqual(['Requests', 'Costs', 'Keys', 'Playground']);
       await page.locator(`[id="row-${own}"]`).waitFor();
       expect(await page.locator('[role=row][id^=row-]').count()).toBe(1);
@@ -254,18 +264,18 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
 
       // A role takes away from what the scopes show.
       const admin = { scopes: ['admin', 'account', 'inference'] };
-      const books = await open(await make('books', { ...admin, role: 'billing' }));
+      const books = await openBy(await make('books', { ...admin, role: 'billing' }));
       await books.waitForURL(/console\/costs/);
       expect(await titlesOf(books)).toEqual(['Costs', 'Keys']);
       await books.getByRole('heading', { name: 'Costs' }).waitFor();
       expect(await statusIn(books, '/admin/v1/requests')).toBe(403);
       expect(await statusIn(books, '/admin/v1/usage')).toBe(200);
-      const guest = await open(await make('guest', { ...admin, role: 'viewer' }));
+      const viewer = await openBy(await make('guest', { ...admin, role: 'viewer' }));
       const seen = ['Requests', 'Costs', 'Explain', 'Keys', 'Configuration', 'Audit'];
-      expect(await titlesOf(guest)).toEqual(seen);
-      await guest.goto(`${shop.url}/console/keys`);
-      await guest.getByText('tenant-key').first().waitFor();
-      expect(await guest.getByRole('button', { name: 'New key' }).count()).toBe(0);
+      expect(await titlesOf(viewer)).toEqual(seen);
+      await viewer.goto(`${shop.url}/console/keys`);
+      await viewer.getByText('tenant-key').first().waitFor();
+      expect(await viewer.getByRole('button', { name: 'New key' }).count()).toBe(0);
     },
   );
 
@@ -281,11 +291,12 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
 
   it('ends a sign-in by a later one in the same browser, which sees none of its rows', async () => {
     const [one, two] = [await newOrganization('one'), await newOrganization('two')];
-    const { context, page: former, ...visitor } = await visit(browser);
-    onTestFinished(() => visitor.end());
+    await forget(guest);
+    const { context, page: former } = guest;
     const [ofOne, ofTwo] = [await one.chat(), await two.chat()];
     // It asks for a key before the other one is signed in.
     const later = await context.newPage();
+    onTestFinished(() => later.close());
     await later.goto(`${shop.url}/console`);
     await later.getByLabel('API key').waitFor();
     await signIn(former, shop.url, one.key);
@@ -305,7 +316,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
   it('shows more keys than the gateway lists at a time', async () => {
     const names = Array.from({ length: 101 }, (_, index) => `many-${index}`);
     await Promise.all(names.map((name) => shop.admin('POST', '/admin/v1/keys', { name })));
-    const page = await open();
+    const { page } = owner;
     await page.goto(`${shop.url}/console/keys`);
     for (const name of ['owner', 'many-0', 'many-100'])
       await page.getByRole('link', { name, exact: true }).waitFor();
@@ -326,7 +337,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
         await rm(directory, { recursive: true, force: true });
       });
       await trade(killed, 20);
-      const visitor = await visit(browser);
+      const visitor = await visit(await openBrowser());
       onTestFinished(() => visitor.context.close());
       const { page } = visitor;
       // Tall enough for every row to have a node.

@@ -1,10 +1,11 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { money } from '../../src/console/logic/format.ts';
 import { verifies } from '../requirements.ts';
 import { eventually } from '../support/gateway.ts';
 import { freePort } from '../store/support/free-port.ts';
 import { BROWSER, openBrowser, signIn, visit } from './support/browser.ts';
+import type { Visitor } from './support/browser.ts';
 import { countStreams } from './support/count-streams.ts';
 import { SHOP, startShop } from './support/shop.ts';
 import type { Shop } from './support/shop.ts';
@@ -42,25 +43,22 @@ function toConfig(port: number): object {
 }
 
 describe.skipIf(BROWSER === undefined)('the Requests page', () => {
-  let browser: Browser;
+  let visitor: Visitor;
   let shop: Shop;
 
   beforeAll(async () => {
     const config = toConfig(await freePort());
-    [browser, shop] = await Promise.all([
-      openBrowser(),
-      startShop({ config, env: { GONE_KEY: SECRET } }),
-    ]);
+    const started = startShop({ config, env: { GONE_KEY: SECRET } });
+    [visitor, shop] = await Promise.all([visit(await openBrowser()), started]);
+    await signIn(visitor.page, shop.url, shop.ownerKey);
   });
+  afterEach(() => visitor?.check());
   afterAll(async () => {
-    await browser?.close();
+    await visitor?.end();
     await shop?.stop();
   });
 
   async function open(path: string): Promise<Page> {
-    const visitor = await visit(browser);
-    onTestFinished(() => visitor.end());
-    await signIn(visitor.page, shop.url, shop.ownerKey);
     await visitor.page.goto(shop.url + path);
     return visitor.page;
   }
@@ -105,9 +103,9 @@ describe.skipIf(BROWSER === undefined)('the Requests page', () => {
 
       const counter = await countStreams(shop.url);
       onTestFinished(() => counter.close());
-      const visitor = await visit(browser);
-      onTestFinished(() => visitor.end());
-      await signIn(visitor.page, counter.url, shop.ownerKey);
+      // Cookies do not tell ports apart: the page is signed in here, too.
+      await visitor.page.goto(`${counter.url}/console/requests`);
+      await visitor.page.getByText('live', { exact: true }).waitFor();
       await visitor.page.goto(`${counter.url}/console/costs`);
       await visitor.page.locator('dl.totals').waitFor();
       await expect.poll(() => counter.open()).toBe(0);

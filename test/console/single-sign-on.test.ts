@@ -1,20 +1,21 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CLIENT_ID, CLIENT_SECRET, startIdentityProvider } from '../e2e/sso/identity-provider.ts';
 import type { IdentityProvider } from '../e2e/sso/identity-provider.ts';
 import { verifies } from '../requirements.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { BROWSER, openBrowser, visit } from './support/browser.ts';
+import { BROWSER, forget, openBrowser, visit } from './support/browser.ts';
+import type { Visitor } from './support/browser.ts';
 
 describe.skipIf(BROWSER === undefined)('single sign-on in a browser', () => {
-  let browser: Browser;
+  let visitor: Visitor;
   let provider: IdentityProvider;
   let gateway: TestGateway;
 
   beforeAll(async () => {
-    [browser, provider] = await Promise.all([
-      openBrowser(),
+    [visitor, provider] = await Promise.all([
+      openBrowser().then((browser) => visit(browser)),
       startIdentityProvider({ ada: ['leads'], eve: ['guests'] }),
     ]);
     const sso = {
@@ -26,16 +27,16 @@ describe.skipIf(BROWSER === undefined)('single sign-on in a browser', () => {
     const config = { server: { sso }, organizations: [{ name: 'team-a' }] };
     gateway = await startGateway(config, { env: { SSO_SECRET: CLIENT_SECRET } });
   });
+  afterEach(() => visitor?.check());
   afterAll(async () => {
-    await browser?.close();
+    await visitor?.end();
     await gateway?.stop();
     await provider?.stop();
   });
 
   /** Clicks the button of the sign-in page, and signs in at the provider under this name. */
   async function signInAs(login: string): Promise<Page> {
-    const visitor = await visit(browser);
-    onTestFinished(() => visitor.end());
+    await forget(visitor);
     const { page } = visitor;
     await page.goto(`${gateway.url}/console`);
     const { host } = new URL(provider.issuer);

@@ -13,10 +13,17 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** Path of the browser; undefined where there is none. */
 export const BROWSER: string | undefined = PLACES.find((path) => existsSync(path));
 
-export function openBrowser(): Promise<Browser> {
+let opened: Promise<Browser> | undefined;
+
+/** The one browser of all test files of a worker, which ends with the worker. */
+export async function openBrowser(): Promise<Browser> {
   if (BROWSER === undefined) throw new Error(NO_BROWSER);
-  // Processes of tests may belong to root, for whom Chromium has no sandbox.
-  return chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] });
+  if ((await opened)?.isConnected()) return opened as Promise<Browser>;
+  // Processes of tests may belong to root, for whom Chromium has no sandbox. Tabs of one context
+  // share a process: each further one takes a second of a processor.
+  const args = ['--no-sandbox', '--renderer-process-limit=1'];
+  opened = chromium.launch({ executablePath: BROWSER, args });
+  return opened;
 }
 
 export const NO_BROWSER =
@@ -28,6 +35,8 @@ export interface Visitor {
   readonly page: Page;
   /** Faults of the pages so far. */
   readonly faults: string[];
+  /** Fails by the faults since the last call. */
+  check(): void;
   end(): Promise<void>;
 }
 
@@ -44,15 +53,23 @@ export async function visit(
     if (/content security policy/i.test(message.text())) faults.push(message.text());
   });
   const page = await context.newPage();
+  const check = (): void => expect(faults.splice(0)).toEqual([]);
   return {
     context,
     page,
     faults,
+    check,
     async end() {
       await context.close();
-      expect(faults).toEqual([]);
+      check();
     },
   };
+}
+
+/** Leaves the gateway, so that nothing of the page goes on, and forgets every sign-in. */
+export async function forget({ page, context }: Visitor): Promise<void> {
+  await page.goto('about:blank');
+  await context.clearCookies();
 }
 
 /** Signs in by the form, as a person does. */

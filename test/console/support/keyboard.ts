@@ -65,13 +65,15 @@ export async function unreached(page: Page): Promise<string[]> {
     Object.assign(watched, { reached: new WeakSet(), unseen: [], isRound: false });
   });
   for (let presses = 0; presses < MOST_TABS; presses += TABS_AT_ONCE) {
-    const tabs = Array.from({ length: TABS_AT_ONCE }, () => page.keyboard.press('Tab'));
+    // The key is held: it repeats without a message for each release.
+    const tabs = Array.from({ length: TABS_AT_ONCE }, () => page.keyboard.down('Tab'));
     await Promise.all(tabs);
     const isRound = await page.evaluate(
       () => (globalThis as unknown as { watched: Watched }).watched.isRound,
     );
     if (isRound) break;
   }
+  await page.keyboard.up('Tab');
   return page.evaluate((focusable) => {
     const { reached, unseen } = (globalThis as unknown as { watched: Watched }).watched;
     const rest = [...document.querySelectorAll<HTMLElement>(`main :is(${focusable})`)]
