@@ -10,6 +10,7 @@ import { COMPLETION, customProvider, orderedModel } from '../../support/chat.ts'
 import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { verifies } from '../../requirements.ts';
+import { IS_ALL } from '../../runs.ts';
 
 const BYTES = 10 * 1024 * 1024;
 const PROBE = fileURLToPath(new URL('../memory/process-probe.js', import.meta.url));
@@ -58,9 +59,9 @@ async function look({ child }: TestGateway, file: string): Promise<number> {
 /** Most bytes of memory per byte of so many bodies, by model. */
 const ROWS = [
   // The second provider may have to be asked, so the bodies are kept.
-  { bodies: 50, model: 'acme/kept', providers: ['one', 'two'], most: 1.2 },
+  { bodies: IS_ALL ? 50 : 12, model: 'acme/kept', providers: ['one', 'two'], most: 1.2 },
   // No other can be asked after the one, so they are freed.
-  { bodies: 15, model: 'acme/single', providers: ['one'], most: 0.2 },
+  { bodies: IS_ALL ? 15 : 8, model: 'acme/single', providers: ['one'], most: 0.2 },
 ];
 
 let provider: Awaited<ReturnType<typeof startProvider>>;

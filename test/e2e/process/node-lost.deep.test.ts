@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFastTime } from '../../chaos/fast-time.ts';
 import { verifies } from '../../requirements.ts';
+import { inTurn } from '../../runs.ts';
 import { findProgram } from '../../store/support/database-server.ts';
 import { shareDatabase } from '../../support/servers/share-database.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
@@ -43,7 +44,7 @@ async function startProvider(): Promise<string> {
 }
 
 describe('a node that is killed and whose data folder is gone', () => {
-  for (const { driver, program } of SERVERS) {
+  for (const { driver, program } of inTurn('node lost', SERVERS)) {
     it.skipIf(program === undefined)(
       verifies(
         'store.journal.node-lost',

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { inTurn } from '../../runs.ts';
 import { findProgram } from '../../store/support/database-server.ts';
 import { shareDatabase } from '../../support/servers/share-database.ts';
 import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
@@ -14,7 +15,7 @@ const BACKENDS = [
 
 const LATER = [{ type: 'user.message', content: [{ type: 'text', text: 'slowly' }] }];
 
-describe.each(BACKENDS)('two gateways on $driver', ({ driver, path }) => {
+describe.each(inTurn('replicas', BACKENDS))('two gateways on $driver', ({ driver, path }) => {
   async function replicas(): Promise<[TestGateway, TestGateway]> {
     const { options: place } = await shareDatabase(driver);
     const directory = await newDirectory();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { inTurn } from '../../runs.ts';
 import { findProgram } from '../../store/support/database-server.ts';
 import { freePort } from '../../store/support/free-port.ts';
 import { startBalancer } from '../../support/stage/balancer.ts';
@@ -11,11 +12,13 @@ import { shareDatabase } from '../../support/servers/share-database.ts';
 import { startSteadyLoad } from '../../support/stage/steady-load.ts';
 
 const BACKENDS = [
-  { driver: 'lmdb', program: undefined, restarts: 2 },
-  { driver: 'redis', program: 'redis-server', restarts: 2 },
-  { driver: 'postgres', program: 'postgres', restarts: 2 },
+  { driver: 'lmdb', program: undefined },
+  { driver: 'redis', program: 'redis-server' },
+  { driver: 'postgres', program: 'postgres' },
 ].map((backend) => ({ ...backend, path: backend.program && findProgram(backend.program) }));
 
+/** Each of the two once. */
+const RESTARTS = 2;
 const MODEL = 'acme/echo';
 const ENV = { MASTER: 'a-master-key-of-32-characters-00' };
 
@@ -60,7 +63,9 @@ async function makeAgent({ call }: TestGateway, key: string): Promise<string> {
   return (await call('POST', '/v1/agents', { key, body })).body.id;
 }
 
-describe.each(BACKENDS)('two gateways on $driver', ({ driver, program, restarts, path }) => {
+const RUN = inTurn('rolling restart', BACKENDS);
+
+describe.each(RUN)('two gateways on $driver', ({ driver, program, path }) => {
   it.skipIf(program !== undefined && path === undefined)(
     verifies(
       'ops.shutdown.drain',
@@ -84,7 +89,7 @@ describe.each(BACKENDS)('two gateways on $driver', ({ driver, program, restarts,
           return Object.values(done).every((times) => times >= count);
         });
       await eventually(enough(1));
-      for (let round = 1; round <= restarts; round++) {
+      for (let round = 1; round <= RESTARTS; round++) {
         await restart(round % 2);
         await eventually(enough(round + 1));
       }

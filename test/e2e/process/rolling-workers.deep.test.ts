@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { eventually, startGateway, writeConfig } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { childrenOf, isRunning } from '../../support/process/children-of.ts';
 import { startSteadyLoad } from '../../support/stage/steady-load.ts';
 
 const MODEL = 'acme/echo';
@@ -18,28 +19,13 @@ function configOf(server: object = {}): object {
   };
 }
 
-async function start(): Promise<TestGateway> {
-  const gateway = await startGateway(configOf(), { binary: true, args: ['--workers', '2'] });
-  onTestFinished(async () => void (await gateway.stop()));
+/** Each test takes over from the one before it; the last one ends it. */
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway(configOf(), { binary: true, args: ['--workers', '2'] });
   await eventually(async () => (await childrenOf(gateway.child?.pid)).length === 2);
-  return gateway;
-}
-
-/** Processes that run, by their parent. */
-async function childrenOf(parent: number | undefined): Promise<number[]> {
-  const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const found = names.map(async (name) => {
-    const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
-    const [state, own] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return Number(own) === parent && state !== 'Z' ? [Number(name)] : [];
-  });
-  return (await Promise.all(found)).flat();
-}
-
-const isGone = async (pid: number): Promise<boolean> => {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
-  return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
-};
+});
+afterAll(() => gateway.stop());
 
 const count = ({ log }: TestGateway, text: string): number => log().split(text).length - 1;
 
@@ -54,7 +40,6 @@ describe('SIGUSR2', () => {
       'puts new workers in the place of all, without losing a request, turn or event of a tail',
     ),
     async () => {
-      const gateway = await start();
       const { url, clientKey: key, call } = gateway;
       const agent = (await call('POST', '/v1/agents', { body: { name: 'a', model: MODEL } })).body
         .id;
@@ -78,7 +63,6 @@ describe('SIGUSR2', () => {
   );
 
   it('makes the settings of now count, and changes nothing for what cannot change', async () => {
-    const gateway = await start();
     const before = await childrenOf(gateway.child?.pid);
     const restart = async (server: object | string, told: string): Promise<void> => {
       const config = typeof server === 'string' ? server : configOf(server);
@@ -119,7 +103,6 @@ describe('SIGUSR2', () => {
 
 describe('a first process that is killed', () => {
   it(verifies('ops.shutdown.drain', 'leaves no worker behind, and cuts no answer'), async () => {
-    const gateway = await start();
     const { url, clientKey } = gateway;
     const workers = await childrenOf(gateway.child?.pid);
     const answer = await fetch(`${url}/v1/chat/completions`, {
@@ -135,6 +118,6 @@ describe('a first process that is killed', () => {
     gateway.child?.kill('SIGKILL');
     await exit;
     expect(await answer.text()).toMatch(/data: \[DONE\]\n\n$/);
-    await eventually(async () => (await Promise.all(workers.map(isGone))).every(Boolean));
+    await eventually(async () => !(await Promise.all(workers.map(isRunning))).includes(true));
   });
 });

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { readFile, readdir } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { inTurn } from '../../runs.ts';
 import { freshChat } from '../../support/fresh-chat.ts';
-import { eventually, spawnGateway, writeConfig } from '../../support/gateway.ts';
+import { eventually, spawnGateway, startGateway, writeConfig } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { childrenOf } from '../../support/process/children-of.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 import { gatewayOfTest } from '../../support/process/gateway-of-test.ts';
 
@@ -37,22 +38,18 @@ async function freshChats(gateway: TestGateway, count: number, key?: string) {
 const firsts = (answers: { text: string }[]): number =>
   answers.filter(({ text }) => text.includes('"first"')).length;
 
-/** The worker processes of a gateway, in order of their ids. */
-async function workersOf({ child }: TestGateway): Promise<number[]> {
-  const found: number[] = [];
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    const status = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
-    // Behind the name in parentheses: state, parent.
-    const [state, parent] = status.slice(status.lastIndexOf(')') + 2).split(' ');
-    if (Number(parent) === child?.pid && state !== 'Z') found.push(Number(name));
-  }
-  return found.sort((a, b) => a - b);
-}
+const workersOf = ({ child }: TestGateway): Promise<number[]> => childrenOf(child?.pid);
 
 describe('--workers 2', () => {
-  it('serves with both, replaces one that is killed, and drains with exit 0', async () => {
-    const gateway = await gatewayOfTest(COUNTING, { args: ['--workers', '2'] });
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway(COUNTING, { binary: true, args: ['--workers', '2'] });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+  });
+
+  it('serves with both, and replaces one that is killed', async () => {
     const before = await eventually(async () => {
       const workers = await workersOf(gateway);
       return workers.length === 2 && workers;
@@ -72,18 +69,15 @@ describe('--workers 2', () => {
     const answers = await freshChats(gateway, 10);
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     expect(gateway.log()).toMatch(/a worker ended worker=\d+ .*SIGKILL/);
-    expect(await gateway.stop()).toBe(0);
   });
 
   it(
     verifies(
       'auth.key.revoked-message',
       'ops.reload.streams',
-      'sees revocations and reloads in every worker within a second',
+      'sees revocations and reloads in every worker within a second, and drains with exit 0',
     ),
     async () => {
-      const gateway = await gatewayOfTest(COUNTING, { args: ['--workers', '2'] });
-      await eventually(async () => (await workersOf(gateway)).length === 2);
       await eventually(async () => firsts(await freshChats(gateway, 6)) === 0);
       const { id, value } = (await gateway.admin('POST', '/admin/v1/keys', { name: 'k' })).body;
       const everyWorker = (status: number, key?: string) =>
@@ -101,10 +95,11 @@ describe('--workers 2', () => {
       gateway.child?.kill('SIGHUP');
       await eventually(() => gateway.log().includes('configuration reloaded'));
       await everyWorker(404);
+      expect(await gateway.stop()).toBe(0);
     },
   );
 
-  it.each(['memory', 'fs'])(
+  it.each(inTurn('workers refused', ['memory', 'fs']))(
     verifies('store.scope-refusal', 'is refused on the %s store, with the names of those that do'),
     async (driver) => {
       const cwd = await directoryOfTest();

@@ -56,12 +56,14 @@ async function placesOf(call: () => Promise<unknown>): Promise<string[]> {
   const file = await open(log);
   const { size: before } = await file.stat();
   await calls(WATCHED);
-  const bytes = await file.read({ position: before, buffer: Buffer.alloc(64 * 1024 * 1024) });
+  const { size: after } = await file.stat();
+  const { buffer: bytes } = await file.read({
+    position: before,
+    buffer: Buffer.alloc(after - before),
+  });
   await file.close();
   const counts = new Map<string, number>();
-  for (const [, at, name] of bytes.buffer
-    .toString('latin1', 0, bytes.bytesRead)
-    .matchAll(TRANSITION)) {
+  for (const [, at, name] of bytes.toString('latin1').matchAll(TRANSITION)) {
     const place = `${at} ${name}`;
     counts.set(place, (counts.get(place) ?? 0) + 1);
   }

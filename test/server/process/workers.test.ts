@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { ProcessPlace } from '../../../src/core/liveness.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
@@ -9,13 +7,21 @@ import { openStore } from '../../../src/store/open-store.ts';
 import { CHAT_PATH, chatBody } from '../../support/chat.ts';
 import { eventually, startGateway, writeConfig } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import { childrenOf } from '../../support/process/children-of.ts';
 import { askRaw, openRaw } from '../../support/raw-client.ts';
+import { freePort } from '../../store/support/free-port.ts';
 import { verifies } from '../../requirements.ts';
 
 const WORDS = 'one word after the other, '.repeat(20);
 
+/** While no worker lives nothing holds the port, so it is none that the system gives to others. */
+const LISTEN = { host: '127.0.0.1', port: await freePort() };
 const CONFIG = {
-  server: { drain: '3s', metrics: { listen: { host: '127.0.0.1', port: 0 } } },
+  server: {
+    drain: '3s',
+    listen: LISTEN,
+    metrics: { listen: { host: '127.0.0.1', port: 0 } },
+  },
   providers: [
     {
       name: 'mock',
@@ -33,8 +39,6 @@ const CONFIG = {
 };
 
 const TWO = { binary: true, args: ['--workers', '2'] };
-
-const run = promisify(execFile);
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -66,15 +70,7 @@ function stream({ url, clientKey }: TestGateway): Promise<unknown> {
   });
 }
 
-async function workersOf({ child }: TestGateway): Promise<number[]> {
-  const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,stat=']);
-  return stdout
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, parent, state = '']) => Number(parent) === child?.pid && !state.startsWith('Z'))
-    .map(([pid]) => Number(pid));
-}
+const workersOf = ({ child }: TestGateway): Promise<number[]> => childrenOf(child?.pid);
 
 it('a hang-up that reaches the whole process group ends no worker', async () => {
   const before = await workersOf(gateway);
@@ -94,7 +90,7 @@ it(
       const rows = await store.list<ProcessPlace>({ prefix: ['job-worker'], limit: 10 });
       return rows.map(({ value }) => value.pid).sort((a, b) => a - b);
     };
-    const workers = (await workersOf(gateway)).sort((a, b) => a - b);
+    const workers = await workersOf(gateway);
     await eventually(async () => {
       const found = await takers();
       return workers.every((pid) => found.includes(pid));
@@ -155,19 +151,17 @@ it('all tell of a reload that was refused, those that come later, too', async ()
 });
 
 it('starts workers again after all of them died at once', async () => {
-  // Without a worker nothing holds its port, so the others have a gateway that keeps it.
-  const own = await startGateway(CONFIG, TWO);
-  onTestFinished(async () => void (await own.stop()));
-  const before = await eventually(async () => {
-    const now = await workersOf(own);
-    return now.length === 2 && now;
-  });
+  const before = await workersOf(gateway);
   for (const pid of before) process.kill(pid, 'SIGKILL');
   await eventually(async () => {
-    const now = await workersOf(own);
+    const now = await workersOf(gateway);
     return now.length === 2 && !now.some((pid) => before.includes(pid));
   });
-  expect(await own.stop()).toBe(0);
+  let serving = 0;
+  await eventually(async () => {
+    if (await isFirst(gateway).catch(() => false)) serving++;
+    return serving === 2;
+  });
 });
 
 it(verifies('ops.shutdown.drain', 'starts no worker for a dead one once it stops'), async () => {

@@ -11,7 +11,7 @@ const bundles = new Map<string, Promise<string>>();
 
 /**
  * A script in TypeScript as JavaScript that lies in a directory of the test file, for processes that are
- * started more than once: a loader that compiles each of its modules takes longer than what they do. Not
+ * started more than once: a loader that compiles each of its modules takes longer than the work of the script. Not
  * for scripts that look for files next to their own.
  */
 export async function bundleScript(script: string): Promise<string> {

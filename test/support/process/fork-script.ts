@@ -5,13 +5,13 @@ import { onTestFinished } from 'vitest';
 const PATIENCE_MS = 120_000;
 
 export interface ForkOptions {
-  /** Beside the environment of the test. */
+  /** Added to the environment of the test. */
   readonly env?: Record<string, string>;
   /** Time in ms in which the first message must come. Default: two minutes. */
   readonly withinMs?: number;
 }
 
-/** `log`: what it wrote on stderr. */
+/** `log`: its output on stderr. */
 export type Script = ChildProcess & { log(): string };
 
 /**

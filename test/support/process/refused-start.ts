@@ -6,7 +6,7 @@ const OVERDUE_MS = 60_000;
 
 /**
  * Runs `gateway start` in this process, of which the caller expects a refusal; gives its exit code and
- * what it wrote on stderr.
+ * its output on stderr.
  */
 export async function refusedStart({
   cwd,
