@@ -21,11 +21,14 @@ import { proveRate, proveSpending } from './proofs/limits.ts';
 import type { Proof } from './proofs/pages.ts';
 import { proveNamedCalls } from './proofs/named-calls.ts';
 import { proveSchedules } from './proofs/schedules.ts';
-import { quiesce } from './quiesce.ts';
+import { quiesce, within } from './quiesce.ts';
 import type { Recovery } from './quiesce.ts';
 import { createRandom } from './random.ts';
 import { removeStage, setStage } from './set-stage.ts';
 import type { LedgerMode, Stage } from './stage.ts';
+
+/** Operations by kind and by what came of them. */
+export type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 export interface ChaosOptions {
   readonly backend: string;
@@ -41,12 +44,14 @@ export interface ChaosOptions {
   /** How often each kind of fault happens, and how often each time it kills. */
   readonly rounds: number;
   readonly kills: number;
+  /** The load goes on until this is true of the operations so far, on a machine that is slow. */
+  readonly isEnough?: (counts: Counts) => boolean;
   /** Told what goes on. */
   readonly onPhase?: (phase: string) => void;
 }
 
 export interface ChaosResult extends ChaosOptions {
-  readonly counts: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly counts: Counts;
   readonly faults: readonly FaultNote[];
   readonly proofs: readonly Proof[];
   readonly recovery: Recovery;
@@ -77,7 +82,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult | und
 }
 
 async function perform(stage: Stage, { seed, onPhase, ...plan }: ChaosOptions) {
-  const { seconds } = plan;
+  const { seconds, isEnough = () => true } = plan;
   onPhase?.('making what the load needs');
   const agents = await makeAgents(stage);
   await makeSchedules(stage, agents);
@@ -97,6 +102,7 @@ async function perform(stage: Stage, { seed, onPhase, ...plan }: ChaosOptions) {
   ];
   onPhase?.(`load and ${faults.length} faults for ${seconds} s`);
   await Promise.all([sleep(seconds * 1000), carryOut(stage, faults)]);
+  await within(() => isEnough(stage.journal.counts()));
   over.abort();
   onPhase?.('waiting until all is well');
   const recovery = await quiesce(stage);
