@@ -17,7 +17,6 @@ interface GrowingTurn {
 
 const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'developer']);
 
-const SAID: ReadonlySet<unknown> = new Set<Part['type']>(['text', 'refusal']);
 const CALLS: ReadonlySet<string> = new Set(['function_call', 'custom_tool_call']);
 const RESULTS: ReadonlySet<string> = new Set(['function_call_output', 'custom_tool_call_output']);
 
@@ -42,7 +41,7 @@ export function* readInput(input: unknown, unmapped: Set<string>): Steps<Input> 
   if (!Array.isArray(input)) throw invalid('input', 'a string or an array');
   const turns: GrowingTurn[] = [];
   const results = new Map<Part, string>();
-  const told = new Map<Turn | undefined, number>();
+  const told = new Map<Turn | undefined, number | undefined>();
   const tools: [unknown, string][] = [];
   let settings: Members = {};
   yield* eachInSteps(input as readonly unknown[], (one, index) => {
@@ -66,12 +65,12 @@ interface ItemPlace {
   turns: GrowingTurn[];
   /** Receives the position of each result of a tool. */
   results: Map<Part, string>;
-  /** User turns from items that no other protocol has, with the index where their row begins. */
-  told: Map<Turn | undefined, number>;
+  /** Turns from items that no other protocol has; those of the user with the index where their row begins. */
+  told: Map<Turn | undefined, number | undefined>;
 }
 
 function readItem(item: Members, place: ItemPlace): void {
-  const { param, turns } = place;
+  const { param, turns, told } = place;
   const type = typeOf(item, param);
   if (STORED.has(type)) throw unsupported(param);
   if (type === 'message') readMessage(item, place);
@@ -79,7 +78,10 @@ function readItem(item: Members, place: ItemPlace): void {
   else if (RESULTS.has(type)) addResult(readResult(item, place), place);
   else if (type === 'reasoning') {
     if (hasSecondText(item)) place.unmapped.add(`${param}.content`);
-    append(turns, 'assistant', readReasoningItem(item, 'client'));
+    const part = readReasoningItem(item, 'client');
+    // Else the message after it would run into the text of the item.
+    if (told.has(turns.at(-1))) turns.push({ role: 'assistant', parts: [part] });
+    else append(turns, 'assistant', part);
   }
   // The list of the tools of a server is only for its provider.
   else if (type === 'mcp_list_tools') place.unmapped.add(`${param}.${type}`);
@@ -90,7 +92,7 @@ function addTold(turn: Turn, { turns, told }: ItemPlace): void {
   const begin = told.get(turns.at(-1)) ?? turns.length;
   const added = { role: turn.role, parts: [...turn.parts] };
   turns.push(added);
-  if (turn.role === 'user') told.set(added, begin);
+  told.set(added, turn.role === 'user' ? begin : undefined);
 }
 
 /** Results follow their calls; texts of other tools between them come after. */
@@ -103,7 +105,7 @@ function addResult(part: Part, { turns, told }: ItemPlace): void {
     return;
   }
   turns.splice(at, 0, { role: 'tool', parts: [part] });
-  if (told.has(last)) told.set(last, at + 1);
+  if (told.get(last) !== undefined) told.set(last, at + 1);
 }
 
 /** Messages may leave their type out, and references theirs. */
@@ -117,13 +119,14 @@ function readMessage(item: Members, { param, unmapped, turns }: ItemPlace): void
   if (!ROLES.has(role)) throw invalid(`${param}.role`, 'user, assistant, system or developer');
   const parts = readContent(item['content'], { param: `${param}.content`, unmapped });
   const last = turns.at(-1);
-  if (role !== 'assistant' || last?.role !== 'assistant')
-    return void turns.push({ role: role as Turn['role'], parts });
-  const end = last.parts.findLastIndex(({ type }) => type !== 'reasoning');
-  const isSaid = SAID.has(last.parts[end]?.type) || last.parts.length === 0;
-  if (!isSaid) for (const part of parts) last.parts.push(part);
-  // A message after a message begins another turn, with the reasoning between them.
-  else turns.push({ role, parts: [...last.parts.splice(end + 1), ...parts] });
+  const goesOn = role === 'assistant' && last?.role === 'assistant' && !isSaid(last.parts.at(-1));
+  if (goesOn) for (const part of parts) last.parts.push(part);
+  else turns.push({ role: role as Turn['role'], parts });
+}
+
+/** A message after a message begins another turn. */
+function isSaid(part: Part | undefined): boolean {
+  return part === undefined || part.type === 'text' || part.type === 'refusal';
 }
 
 function append(turns: GrowingTurn[], role: Turn['role'], part: Part): void {
