@@ -26,9 +26,6 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [DEEP, ...ALONE],
           isolate: false,
-          // These wait for a sixth of their time; those of the long suite start processes meanwhile.
-          maxWorkers: 3,
-          sequence: { groupOrder: 1 },
         },
       },
     ],
