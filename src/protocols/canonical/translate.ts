@@ -10,7 +10,7 @@ import { spliceJson } from '../../core/json/splice.ts';
 import { answerDocument } from '../answer-document.ts';
 import { bindPart, withoutOtherAccounts } from './bound-reasoning.ts';
 import type { AnswerContext, CanonicalCodec, Encoded } from './codec.ts';
-import type { Part } from './canonical.ts';
+import type { CanonicalRequest, Part } from './canonical.ts';
 import { asCustomCall } from './custom-calls.ts';
 import type { Feature } from '../features.ts';
 import { withOwnedSignatures } from './owned-signatures.ts';
@@ -24,13 +24,14 @@ import type {
   Wire,
 } from '../protocol.ts';
 import { isTooDeep, TranslatedStream } from './translated-stream.ts';
+import { UniqueIds } from './unique-ids.ts';
 
 /**
  * Translates requests of one protocol for providers of another: through the canonical form in both
  * directions (design: inference, Canonical form). Losses are reported in the client's field names.
  */
 export function translateBetween(client: CanonicalCodec, provider: CanonicalCodec): Wire {
-  const pair: Pair = { client, provider, fields: fieldsOf(client) };
+  const pair: Pair = { client, provider, fields: fieldsOf(client), used: new WeakMap() };
   return {
     id: provider.id,
     readsRequest: client.repeatsRequest,
@@ -52,6 +53,7 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
         provider: { protocol: provider.id, account: options.account },
         client,
         custom: options.peek.calls?.custom,
+        createIds: () => new UniqueIds(pair.used.get(options.peek) ?? [], options.id),
         fields: pair.fields,
       }),
   };
@@ -62,16 +64,19 @@ interface Pair {
   readonly provider: CanonicalCodec;
   /** Fields of the client. */
   readonly fields: ReturnType<typeof fieldsOf>;
+  /** Ids of the calls in a conversation whose answer is awaited. */
+  readonly used: WeakMap<RequestPeek, ReadonlySet<string>>;
 }
 
 function* encodeSteps(
-  { client, provider, fields }: Pair,
+  { client, provider, fields, used }: Pair,
   peek: RequestPeek,
   options: EncodeOptions,
 ): Steps<Buffer> {
   yield* peek.json.valueSteps();
   yield;
   const asked = yield* client.decodeRequest(peek);
+  used.set(peek, callIdsOf(asked));
   yield;
   const readable = yield* withoutOtherAccounts(asked, options.account);
   const encoded = yield* provider.encodeRequest(readable ?? asked, options);
@@ -84,7 +89,7 @@ function* encodeSteps(
 }
 
 function* readSteps(
-  { client, provider, fields }: Pair,
+  { client, provider, fields, used }: Pair,
   body: Buffer,
   { peek, options }: { peek: RequestPeek; options: AnswerOptions },
 ): Steps<Answer | undefined> {
@@ -96,9 +101,11 @@ function* readSteps(
     // To leave out a call that has no name would hide it.
     if (!answer || answer.parts.some(isNameless)) return undefined;
     const thinker = { protocol: provider.id, account: options.account };
-    const bound = answer.parts.map((part) =>
-      asCustomCall(bindPart(part, thinker), peek.calls?.custom),
-    );
+    const ids = new UniqueIds(used.get(peek) ?? [], options.id);
+    const bound = answer.parts.map((part) => {
+      const one = asCustomCall(bindPart(part, thinker), peek.calls?.custom);
+      return one.type === 'tool_call' ? { ...one, id: ids.take(one.id) } : one;
+    });
     const parts = withOwnedSignatures(bound, client);
     const encoded = yield* client.encodeAnswer({ ...answer, parts }, contextOf(peek, options));
     yield;
@@ -112,6 +119,11 @@ function* readSteps(
     if (isTooDeep(thrown)) return undefined;
     throw thrown;
   }
+}
+
+function callIdsOf({ turns }: CanonicalRequest): ReadonlySet<string> {
+  const calls = turns.flatMap(({ parts }) => parts.filter(({ type }) => type === 'tool_call'));
+  return new Set(calls.map((part) => (part.type === 'tool_call' ? part.id : '')));
 }
 
 function isNameless(part: Part): boolean {

@@ -12,6 +12,7 @@ import { InSequence } from '../in-sequence.ts';
 import { OwnedSignatures } from './owned-signatures.ts';
 import type { Reader } from './owned-signatures.ts';
 import type { InBandError } from '../protocol.ts';
+import type { UniqueIds } from './unique-ids.ts';
 
 export interface TranslatedStreamOptions {
   decoder: StreamDecoder;
@@ -21,6 +22,8 @@ export interface TranslatedStreamOptions {
   client: Reader;
   /** Names of the client's custom tools. Default none. */
   custom?: ReadonlySet<string> | undefined;
+  /** Makes the ids of calls; once more where the provider begins again. */
+  createIds(): UniqueIds;
   /** The client's names of features. */
   fields: FeatureFields;
 }
@@ -36,6 +39,7 @@ export class TranslatedStream extends EventStream {
   #unsigned: UnsignedReasoning;
   #signatures: OwnedSignatures;
   #custom: CustomCalls;
+  #ids: UniqueIds;
 
   constructor(options: TranslatedStreamOptions) {
     super();
@@ -44,6 +48,7 @@ export class TranslatedStream extends EventStream {
     this.#unsigned = new UnsignedReasoning(options.provider.protocol);
     this.#signatures = new OwnedSignatures(options.client);
     this.#custom = new CustomCalls(options.custom);
+    this.#ids = options.createIds();
   }
 
   get losses(): readonly string[] {
@@ -93,9 +98,14 @@ export class TranslatedStream extends EventStream {
     this.#unsigned = new UnsignedReasoning(this.#options.provider.protocol);
     this.#signatures = new OwnedSignatures(this.#options.client);
     this.#custom = new CustomCalls(this.#options.custom);
+    this.#ids = this.#options.createIds();
   }
 
   #bind(event: AnswerEvent): AnswerEvent {
+    if (event.type === 'open' && event.opening.type === 'tool_call') {
+      const { opening } = event;
+      return { ...event, opening: { ...opening, id: this.#ids.take(opening.id) } };
+    }
     if (event.type !== 'signature') return event;
     return { ...event, signature: bindSignature(event.signature, this.#options.provider.account) };
   }

@@ -1,21 +1,56 @@
 import { createHash } from 'node:crypto';
-import { collectSteps } from '../../core/turns/in-turns.ts';
+import { collectSteps, eachInSteps } from '../../core/turns/in-turns.ts';
 import type { Steps } from '../../core/turns/in-turns.ts';
 import type { Part, Turn } from '../canonical/canonical.ts';
+import { otherId } from '../canonical/unique-ids.ts';
 
 const PREFIX = 'call_';
 
 /**
- * Turns whose calls have ids of at most `length` characters. A shorter id is a digest of the longer
- * one: the same for a call and its result and in every later request, and unlike any other.
+ * Turns whose calls have ids of their own, of at most `length` characters. A shorter id is a digest of the
+ * longer one: the same for a call and its result and in every later request, and unlike any other.
  */
 export function* fitToolIds(turns: readonly Turn[], length: number | null): Steps<readonly Turn[]> {
-  if (length === null) return turns;
-  return yield* collectSteps(turns, (turn) => [
+  const own = (yield* hasDoubles(turns)) ? yield* withoutDoubles(turns) : turns;
+  if (length === null) return own;
+  return yield* collectSteps(own, (turn) => [
     turn.parts.some((part) => idOf(part).length > length)
       ? { ...turn, parts: turn.parts.map((part) => withFitting(part, length)) }
       : turn,
   ]);
+}
+
+function* hasDoubles(turns: readonly Turn[]): Steps<boolean> {
+  const ids = new Set<string>();
+  let isDouble = false;
+  yield* eachInSteps(turns, ({ parts }) => {
+    for (const part of parts) {
+      if (part.type !== 'tool_call') continue;
+      isDouble ||= ids.has(part.id);
+      ids.add(part.id);
+    }
+  });
+  return isDouble;
+}
+
+/** Servers that count calls from zero in each answer repeat ids; results belong to calls in their order. */
+function* withoutDoubles(turns: readonly Turn[]): Steps<readonly Turn[]> {
+  const counts = new Map<string, number>();
+  const waiting = new Map<string, string[]>();
+  const rename = (part: Part): Part => {
+    if (part.type === 'tool_call') {
+      const { id } = part;
+      const count = counts.get(id) ?? 0;
+      const own = count === 0 ? id : otherId(id, String(count));
+      counts.set(id, count + 1);
+      if (count === 0) waiting.set(id, [own]);
+      else waiting.get(id)?.push(own);
+      return own === id ? part : { ...part, id: own };
+    }
+    const own = part.type === 'tool_result' ? waiting.get(part.callId)?.shift() : undefined;
+    return own === undefined ? part : withId(part, own);
+  };
+  return yield* collectSteps(turns, (turn) => [{ ...turn, parts: turn.parts.map(rename) }]);
 }
 
 function idOf(part: Part): string {
@@ -23,11 +58,14 @@ function idOf(part: Part): string {
   return part.type === 'tool_result' ? part.callId : '';
 }
 
+function withId(part: Part, id: string): Part {
+  if (part.type === 'tool_call') return { ...part, id };
+  return part.type === 'tool_result' ? { ...part, callId: id } : part;
+}
+
 function withFitting(part: Part, length: number): Part {
   const id = idOf(part);
   if (id.length <= length) return part;
   const digest = createHash('sha256').update(id).digest('base64url');
-  const short = `${PREFIX}${digest}`.slice(0, length);
-  if (part.type === 'tool_call') return { ...part, id: short };
-  return part.type === 'tool_result' ? { ...part, callId: short } : part;
+  return withId(part, `${PREFIX}${digest}`.slice(0, length));
 }

@@ -10,6 +10,7 @@ import { messagesCodec } from '../../../src/protocols/messages/codec/messages-co
 import { pairLosses } from '../../../src/protocols/canonical/pair-losses.ts';
 import { translateBetween } from '../../../src/protocols/canonical/translate.ts';
 import { TranslatedStream } from '../../../src/protocols/canonical/translated-stream.ts';
+import { UniqueIds } from '../../../src/protocols/canonical/unique-ids.ts';
 import { verifies } from '../../requirements.ts';
 import { ANSWER, encodeOptions, atOnce } from '../../support/protocols.ts';
 
@@ -33,6 +34,7 @@ function streamOf(events: readonly CanonicalEvent[], losses: readonly Feature[] 
     createEncoder: () => encoder,
     provider: { protocol: 'messages', account: 'prov_test' },
     client: chatCodec,
+    createIds: () => new UniqueIds([], 'req-1'),
     fields,
   });
 }
