@@ -12,6 +12,8 @@ export interface CanonicalRequest {
   turns: readonly Turn[];
   tools: readonly Tool[];
   toolChoice?: 'auto' | 'none' | 'required' | { readonly name: string };
+  /** Names of the tools that the choice is among; default all. */
+  allowedTools?: readonly string[];
   /** False: at most one tool call at a time. */
   parallelToolCalls?: boolean;
   maxOutputTokens?: number;

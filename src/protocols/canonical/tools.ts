@@ -1,6 +1,7 @@
 import type { CanonicalRequest, Tool } from './canonical.ts';
 import type { Feature } from '../features.ts';
-import { defined } from '../json-fields.ts';
+import { isJsonObject } from '../../core/json/value.ts';
+import { defined, membersOf } from '../json-fields.ts';
 
 type ToolMembers = Pick<CanonicalRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'>;
 
@@ -11,6 +12,15 @@ function isCustomTool(tools: readonly Tool[], name: string): boolean {
   );
 }
 
+/** Names in a list of tools, in either form of OpenAI's protocols. */
+export function readToolNames(tools: unknown): string[] {
+  if (!Array.isArray(tools)) return [];
+  return tools.filter(isJsonObject).flatMap((tool) => {
+    const { name } = membersOf(tool['function'] ?? tool['custom'] ?? tool);
+    return typeof name === 'string' ? [name] : [];
+  });
+}
+
 /** True where a prompt cache ends after one of them. */
 export function hasCacheMark(tools: readonly Tool[]): boolean {
   return tools.some((tool) => tool.type === 'function' && tool.cache !== undefined);
@@ -18,7 +28,7 @@ export function hasCacheMark(tools: readonly Tool[]): boolean {
 
 /** Declares that a choice among tools is lost where none of them is left. */
 export function loseChoice(
-  { toolChoice, parallelToolCalls }: Omit<ToolMembers, 'tools'>,
+  { toolChoice, parallelToolCalls }: Pick<ToolMembers, 'toolChoice' | 'parallelToolCalls'>,
   losses: Set<Feature>,
 ): void {
   if (toolChoice !== undefined) losses.add('tool_choice');

@@ -9,7 +9,7 @@ import { fitCalls } from './fit-calls.ts';
 import { fitDocuments } from './fit-documents.ts';
 import { fitCustomTools } from './fit-custom-tools.ts';
 import { withoutForeign } from './fit-foreign.ts';
-import { fitSettings } from './fit-settings.ts';
+import { fitChoice, fitSettings } from './fit-settings.ts';
 import { fitToolIds } from './fit-tool-ids.ts';
 import { fitTurns } from './fit-turns.ts';
 import { isReasoning, planReasoning, withoutReasoning } from './plan-reasoning.ts';
@@ -53,6 +53,7 @@ export function* fitRequest(
     else lost.push(path);
   });
   const { turns: said, tools } = takes.custom_tools ? own : yield* fitCustomTools(own, losses);
+  const choice = fitChoice({ ...sampled, tools }, losses);
   const isStopped = reasoning.state === 'off' && !takes.budget_after_calls;
   const told = isStopped ? yield* withoutReasoning(said, losses) : said;
   const turns = yield* fitTurns(told, takes);
@@ -60,5 +61,5 @@ export function* fitRequest(
   const called = yield* fitCalls(read, { protocol, takes }, losses);
   const fitting = yield* fitToolIds(called, takes.tool_id_length);
   const limited = isShort ? { ...sampled, maxOutputTokens: takes.min_output_tokens } : sampled;
-  return Object.assign({}, limited, { turns: fitting, tools, reasoning, takes, lost });
+  return Object.assign({}, limited, { turns: fitting, ...choice, reasoning, takes, lost });
 }

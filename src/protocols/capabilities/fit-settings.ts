@@ -38,6 +38,28 @@ export function fitSettings(
   return fitted;
 }
 
+/**
+ * The tools that the client lets the model call, and the choice among them. A choice of a tool that was left
+ * out is left out with it, since providers refuse it.
+ *
+ * @param losses takes a choice that is left out
+ */
+export function fitChoice(
+  { tools, toolChoice, allowedTools }: CanonicalRequest,
+  losses: Set<Feature>,
+): Pick<CanonicalRequest, 'tools' | 'toolChoice'> {
+  const names = tools.flatMap((tool) => (tool.type === 'function' ? [tool.name] : []));
+  const chosen = typeof toolChoice === 'object' ? [toolChoice.name] : (allowedTools ?? names);
+  const left = chosen.filter((name) => names.includes(name));
+  const isGone =
+    left.length === 0 && (typeof toolChoice === 'object' || allowedTools !== undefined);
+  if (isGone || left.length < chosen.length) losses.add('tool_choice');
+  if (isGone) return { tools, toolChoice: undefined };
+  if (!allowedTools) return { tools, toolChoice };
+  const isAllowed = (tool: Tool): boolean => tool.type !== 'function' || left.includes(tool.name);
+  return { tools: tools.filter(isAllowed), toolChoice };
+}
+
 /** True where one of the tools must be called. */
 export function isForced({ tools, toolChoice }: CanonicalRequest): boolean {
   return tools.length > 0 && (toolChoice === 'required' || typeof toolChoice === 'object');

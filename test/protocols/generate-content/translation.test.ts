@@ -188,7 +188,6 @@ describe('a request of a client', () => {
       'generation_config.speechConfig',
       'labels',
       'safetySettings',
-      'toolConfig.functionCallingConfig.allowedFunctionNames',
       'tools[0].googleSearch',
     ]);
   });

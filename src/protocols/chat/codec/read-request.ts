@@ -13,6 +13,7 @@ import {
   defined,
   firstOf,
   invalid,
+  membersOf,
   readFlag,
   readList,
   readNumber,
@@ -24,6 +25,7 @@ import {
 } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';
 import { cacheOf } from './read-content.ts';
+import { readToolNames } from '../../canonical/tools.ts';
 import { unreadMembers } from '../../canonical/unread-members.ts';
 import { readMessages } from './read-messages.ts';
 import { CHAT_REQUEST } from './request-shape.ts';
@@ -50,6 +52,7 @@ export function* readChatRequest({ json, stream, calls }: RequestPeek): Steps<Ca
     ],
     ...defined({
       toolChoice: readToolChoice(value, unmapped),
+      allowedTools: readAllowedTools(value),
       // The older form of a call holds one.
       parallelToolCalls: calls?.isLegacy
         ? false
@@ -143,9 +146,15 @@ function readToolChoice(value: Members, unmapped: string[]): CanonicalRequest['t
   const named = choice['function'] ?? choice['custom'] ?? choice;
   const name = isJsonObject(named) ? named['name'] : undefined;
   if (typeof name === 'string') return { name };
-  // A choice among several tools.
+  const mode = membersOf(choice['allowed_tools'])['mode'];
+  if (choice['type'] === 'allowed_tools') return mode === 'required' ? mode : 'auto';
   unmapped.push('tool_choice');
   return undefined;
+}
+
+function readAllowedTools({ tool_choice: choice }: Members): string[] | undefined {
+  const { type, allowed_tools: allowed } = membersOf(choice);
+  return type === 'allowed_tools' ? readToolNames(membersOf(allowed)['tools']) : undefined;
 }
 
 function readStop(stop: unknown): readonly string[] | undefined {

@@ -11,7 +11,7 @@ import { readConfig } from './read-config.ts';
 import { readContents, readSystem } from './read-contents.ts';
 import { RAW_MEMBERS } from './read-part.ts';
 import { GENERATE_CONTENT_REQUEST } from './request-shape.ts';
-import { readToolChoice, readTools } from './read-tools.ts';
+import { readAllowedTools, readToolChoice, readTools } from './read-tools.ts';
 
 /** Throws `invalid_request` with the path of a member of a wrong type. */
 export function* readGenerateContentRequest({
@@ -26,10 +26,12 @@ export function* readGenerateContentRequest({
   const turns = [...system, ...(yield* readContents(contents, unmapped))];
   const tools = readTools(value);
   const toolChoice = readToolChoice(value, unmapped);
+  const allowedTools = typeof toolChoice === 'object' ? undefined : readAllowedTools(value);
   return {
     turns,
     tools,
     ...(toolChoice !== undefined && { toolChoice }),
+    ...(allowedTools !== undefined && { allowedTools }),
     ...readConfig(value, unmapped),
     stream,
     unmapped: [...unmapped],

@@ -37,6 +37,14 @@ function readDeclaration(declared: unknown, path: string): FunctionTool {
   };
 }
 
+/** Names of the functions that `toolConfig` allows; undefined for all. */
+export function readAllowedTools(body: Members): string[] | undefined {
+  const calling = membersOf(membersOf(body, 'toolConfig'), 'functionCallingConfig');
+  const path = 'toolConfig.functionCallingConfig';
+  const allowed = readTexts(calling, 'allowedFunctionNames', path);
+  return allowed.length > 0 ? allowed : undefined;
+}
+
 /** Reads the choice of `toolConfig`. */
 export function readToolChoice(
   body: Members,
@@ -49,7 +57,6 @@ export function readToolChoice(
   const [only, ...others] = allowed;
   const mode = textOf(calling, 'mode')?.toUpperCase();
   if (mode === 'ANY' && only !== undefined && others.length === 0) return { name: only };
-  if (allowed.length > 0) unmapped.add(`${path}.allowedFunctionNames`);
   if (mode === 'ANY') return 'required';
   if (mode === 'NONE') return 'none';
   if (mode === 'VALIDATED') unmapped.add(`${path}.mode`);

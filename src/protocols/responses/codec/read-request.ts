@@ -12,6 +12,7 @@ import {
   defined,
   firstOf,
   invalid,
+  membersOf,
   readFlag,
   readList,
   readNumber,
@@ -24,6 +25,7 @@ import {
 import { unsupported } from './fields.ts';
 import type { Members } from '../../json-fields.ts';
 import { readInput } from './read-input.ts';
+import { readToolNames } from '../../canonical/tools.ts';
 import { unreadMembers } from '../../canonical/unread-members.ts';
 import { RESPONSES_REQUEST } from './request-shape.ts';
 
@@ -84,6 +86,7 @@ export function* readResponsesRequest({ json, stream }: RequestPeek): Steps<Cano
     ]),
     ...defined({
       toolChoice: readToolChoice(value['tool_choice'], unmapped),
+      allowedTools: readAllowedTools(value['tool_choice']),
       parallelToolCalls: readFlag(value['parallel_tool_calls'], 'parallel_tool_calls'),
       maxOutputTokens: number('max_output_tokens'),
       temperature: number('temperature'),
@@ -154,12 +157,18 @@ function readToolChoice(
 ): CanonicalRequest['toolChoice'] | undefined {
   if (choice === undefined || choice === null) return undefined;
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
-  const { type, name } = requireObject(choice, 'tool_choice');
+  const { type, name, mode } = requireObject(choice, 'tool_choice');
+  if (type === 'allowed_tools') return mode === 'required' ? mode : 'auto';
   if (type === 'function' || type === 'custom')
     return { name: requireText(name, 'tool_choice.name') };
-  // A choice among several tools, or of one that the provider runs itself.
+  // A choice of a tool that the provider runs itself.
   unmapped.add('tool_choice');
   return undefined;
+}
+
+function readAllowedTools(value: unknown): string[] | undefined {
+  const { type, tools } = membersOf(value);
+  return type === 'allowed_tools' ? readToolNames(tools) : undefined;
 }
 
 function readReasoning(object: Members): ReasoningRequest | undefined {
