@@ -26,6 +26,7 @@ export interface ModelCapabilities {
   document_types: string[] | null;
   consecutive_assistant_turns: boolean;
   assistant_first: boolean;
+  assistant_last: boolean;
   system_turns: boolean;
   custom_tools: boolean;
   penalties: boolean;

@@ -43,6 +43,7 @@ export const UNKNOWN: Capabilities = {
   document_types: null,
   consecutive_assistant_turns: true,
   assistant_first: true,
+  assistant_last: true,
   system_turns: false,
   custom_tools: true,
   penalties: true,

@@ -37,6 +37,8 @@ export interface Capabilities {
   readonly consecutive_assistant_turns: boolean;
   /** A conversation may begin with a turn of the assistant. */
   readonly assistant_first: boolean;
+  /** A conversation may end with a turn of the assistant, which the model continues. */
+  readonly assistant_last: boolean;
   /** System texts may follow turns of the user, in a protocol with a separate field for them. */
   readonly system_turns: boolean;
   /** Tools of free text are taken as such. */

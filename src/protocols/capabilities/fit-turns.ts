@@ -5,6 +5,8 @@ import type { Capabilities } from './capabilities.ts';
 
 /** Placeholder for a turn of the user without text: several providers refuse an empty one. */
 const NOTHING: Turn = { role: 'user', parts: [{ type: 'text', text: '(empty message)' }] };
+/** Follows a last turn of the assistant where the model does not continue one by itself. */
+const CONTINUE: Turn = { role: 'user', parts: [{ type: 'text', text: 'Continue.' }] };
 const BETWEEN = '\n\n';
 
 /** The conversation as a model takes it: no turn is empty, and there is one of the user. */
@@ -16,11 +18,29 @@ export function* fitTurns(turns: readonly Turn[], takes: Capabilities): Steps<re
     const isLast = at === turns.length - 1 && turns[at - 1]?.role === 'assistant';
     return isLast && turn.role === 'user' ? [NOTHING] : [];
   });
-  const joined = takes.consecutive_assistant_turns ? said : yield* joinAssistants(said);
+  const whole = takes.consecutive_assistant_turns ? said : yield* joinAssistants(said);
+  const joined = fitEnd(whole, takes);
   const first = joined.findIndex((turn) => !isSystem(turn));
   if (first < 0) return [toUser(joined)];
   if (joined[first]?.role !== 'assistant' || takes.assistant_first) return joined;
   return [...joined.slice(0, first), NOTHING, ...joined.slice(first)];
+}
+
+/** A turn with calls ends by their results. */
+function fitEnd(turns: readonly Turn[], takes: Capabilities): readonly Turn[] {
+  const at = turns.findLastIndex((turn) => !isSystem(turn));
+  const last = turns[at];
+  if (last?.role !== 'assistant' || last.parts.some(({ type }) => type === 'tool_call'))
+    return turns;
+  if (!takes.assistant_last) return [...turns, CONTINUE];
+  return takes.blank_texts ? turns : turns.with(at, withoutBlankEnd(last));
+}
+
+function withoutBlankEnd(turn: Turn): Turn {
+  const at = turn.parts.findLastIndex(({ type }) => type === 'text');
+  const part = turn.parts[at];
+  if (part?.type !== 'text') return turn;
+  return { ...turn, parts: turn.parts.with(at, { ...part, text: part.text.trimEnd() }) };
 }
 
 function isSystem({ role }: Turn): boolean {

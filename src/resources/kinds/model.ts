@@ -67,6 +67,10 @@ const capabilities = exactly({
     .boolean()
     .optional()
     .describe('It takes a conversation that begins with the assistant.'),
+  assistant_last: z
+    .boolean()
+    .optional()
+    .describe('It continues a last turn of the assistant; false: the user asks it to.'),
   system_turns: z
     .boolean()
     .optional()

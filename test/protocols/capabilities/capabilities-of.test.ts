@@ -204,6 +204,14 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
       ['claude-opus-5', { thinking: 'adaptive', thinking_off: true, forced_tool: true }],
     ],
   },
+  [`${PLATFORM}/about-claude/models/whats-new-claude-4-6`]: {
+    protocol: 'messages',
+    cases: [
+      ['claude-sonnet-4-5', { assistant_last: true }],
+      ['claude-sonnet-4-6', { assistant_last: false }],
+      ['anthropic/claude-opus-5.5', { assistant_last: false }],
+    ],
+  },
   [`${PLATFORM}/models/opus-5-5/whats-new-opus-5-5`]: {
     protocol: 'messages',
     cases: [

@@ -9,6 +9,36 @@ const TOOL = { type: 'function', name: 'f' } as const;
 const messages = (model: string, fields: Partial<CanonicalRequest>) =>
   write('messages', model, fields);
 
+describe('a conversation that ends with the assistant', () => {
+  const said = (text: string) => [
+    { role: 'user', parts: [{ type: 'text', text: 'Tell a story.' }] } as const,
+    { role: 'assistant', parts: [{ type: 'text', text }] } as const,
+  ];
+
+  it(
+    verifies(
+      'capabilities.assistant-last',
+      'goes on by a turn of the user from Claude 4.6 on, and else without blanks at its end',
+    ),
+    () => {
+      for (const model of ['claude-opus-4-6', 'claude-sonnet-4-6', 'claude-opus-4-8']) {
+        const { body } = messages(model, { turns: said('Once upon') });
+        expect(body.messages.map(({ role }: { role: string }) => role)).toEqual([
+          'user',
+          'assistant',
+          'user',
+        ]);
+        expect(JSON.stringify(body.messages.at(-1).content)).toContain('Continue.');
+      }
+      const older = messages('claude-haiku-4-5', { turns: said('Once upon \n') }).body;
+      expect(older.messages).toHaveLength(2);
+      expect(JSON.stringify(older.messages.at(-1).content)).toContain('"Once upon"');
+      const other = write('chat', 'someone/unknown', { turns: said('Once upon \n') }).body;
+      expect(other.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'Once upon \n' });
+    },
+  );
+});
+
 describe('reasoning asked of Claude', () => {
   it(
     verifies(
