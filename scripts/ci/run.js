@@ -1,6 +1,7 @@
 // What `.ci/run` runs: the steps that wait for the network or keep one core busy beside each other, then
-// the tests, then the conversations of the coding tools. Prints the seconds of every step, and ends with
-// the line `N passed, N failed` of the tests.
+// the tests, with types and lint in the time that they wait, then the conversations of the coding tools.
+// A failed step ends the run. Prints the seconds of every step, and ends with the line
+// `N passed, N failed` of the tests.
 import { runSteps } from './steps.js';
 
 const npm = (script) => ['npm', 'run', '--silent', script];
@@ -16,10 +17,14 @@ const STEPS = {
   audit: { run: node('scripts/audit.js'), needs: ['install'] },
   node: { run: node('scripts/fetch-node.js'), needs: ['install'] },
   build: { run: npm('build'), needs: ['install'] },
-  types: { run: npm('typecheck'), needs: ['install'], env: UNCOLLECTED },
-  lint: { run: npm('lint'), needs: ['install'], env: UNCOLLECTED },
   package: { run: ['npx', '--no-install', 'publint', '--strict'], needs: ['build'] },
   requirements: { run: npm('requirements'), needs: ['install'] },
+};
+
+/** Run during the tests, which wait for a tenth of their time, at a lower priority. */
+const JUDGES = {
+  types: { run: ['nice', ...npm('typecheck')], env: UNCOLLECTED },
+  lint: { run: ['nice', ...npm('lint')], env: UNCOLLECTED },
 };
 
 const begun = performance.now();
@@ -46,8 +51,12 @@ register();
 const { runTests } = await import('./run-tests.ts');
 
 const start = performance.now();
-const { isGood, lines } = await runTests();
-times.push({ name: 'tests', seconds: secondsSince(start), passed: isGood });
+const judging = runSteps(JUDGES).then((judged) => {
+  if (!judged.every(({ passed }) => passed)) ended.abort();
+  return judged;
+});
+const { isGood, lines } = await runTests({ signal: ended.signal });
+times.push(...(await judging), { name: 'tests', seconds: secondsSince(start), passed: isGood });
 const [downloaded] = await download;
 times.push(...(await runSteps({ clients: { run: npm('test:clients'), isLive: true } })));
 printTimes(times, downloaded);
