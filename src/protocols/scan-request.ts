@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { scanJson } from '../core/json/json-document.ts';
 import type { JsonDocument } from '../core/json/json-document.ts';
 import { Marks } from '../core/json/marks.ts';
-import { CUSTOM_MARK } from './canonical/call-forms.ts';
+import { CUSTOM_MARK, DECLARING_MARKS } from './canonical/call-forms.ts';
 import { TOKEN_MARK } from './canonical/reasoning-token.ts';
 
 /** Beginning of a reference to an asset. */
@@ -22,6 +22,7 @@ export const FILE_MARKS = ['file_id', 'file_url', 'file_uri', 'fileUri'] as cons
 export const REQUEST_MARKS = new Marks([
   ASSET_MARK,
   CUSTOM_MARK,
+  ...DECLARING_MARKS,
   ENCRYPTED_MARK,
   REASONING_ID_MARK,
   TOKEN_MARK,

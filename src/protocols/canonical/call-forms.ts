@@ -9,11 +9,9 @@ export interface CallForms {
   readonly custom: ReadonlySet<string>;
 }
 
-/** Items of a Responses input that declare tools. */
-export const DECLARING_ITEMS: ReadonlySet<unknown> = new Set([
-  'additional_tools',
-  'tool_search_output',
-]);
+/** Types of items of a Responses input that declare tools. */
+export const DECLARING_MARKS = ['additional_tools', 'tool_search_output'] as const;
+export const DECLARING_ITEMS: ReadonlySet<unknown> = new Set(DECLARING_MARKS);
 
 /** Type of a tool that takes free text. */
 export const CUSTOM_MARK = 'custom';
@@ -28,7 +26,7 @@ export function callFormsOf(json: JsonDocument): CallForms | undefined {
 }
 
 function declaredIn(json: JsonDocument): unknown[] {
-  if (![...DECLARING_ITEMS].some((type) => json.maySee(String(type)))) return [];
+  if (!DECLARING_MARKS.some((type) => json.maySee(type))) return [];
   const input = json.get('input');
   const items = Array.isArray(input) ? input.filter(isJsonObject) : [];
   return items.flatMap(({ type, tools }) => (DECLARING_ITEMS.has(type) ? [tools] : []));

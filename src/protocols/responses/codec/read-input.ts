@@ -36,8 +36,10 @@ interface Input {
  * them one of the tools.
  */
 export function* readInput(input: unknown, unmapped: Set<string>): Steps<Input> {
-  const said: Turn[] = [{ role: 'user', parts: [{ type: 'text', text: String(input) }] }];
-  if (typeof input === 'string') return { turns: said, tools: [], settings: {} };
+  if (typeof input === 'string') {
+    const said: Turn = { role: 'user', parts: [{ type: 'text', text: input }] };
+    return { turns: [said], tools: [], settings: {} };
+  }
   if (!Array.isArray(input)) throw invalid('input', 'a string or an array');
   const turns: GrowingTurn[] = [];
   const results = new Map<Part, string>();
