@@ -33,24 +33,31 @@ function* hasDoubles(turns: readonly Turn[]): Steps<boolean> {
   return isDouble;
 }
 
-/** Servers that count calls from zero in each answer repeat ids; results belong to calls in their order. */
+/**
+ * Servers that count calls from zero in each answer repeat ids. Results belong to the calls of the last
+ * turn that has any, in their order: a call before them was interrupted.
+ */
 function* withoutDoubles(turns: readonly Turn[]): Steps<readonly Turn[]> {
   const counts = new Map<string, number>();
-  const waiting = new Map<string, string[]>();
+  const pending = new Map<string, string[]>();
   const rename = (part: Part): Part => {
     if (part.type === 'tool_call') {
       const { id } = part;
       const count = counts.get(id) ?? 0;
       const own = count === 0 ? id : otherId(id, String(count));
       counts.set(id, count + 1);
-      if (count === 0) waiting.set(id, [own]);
-      else waiting.get(id)?.push(own);
+      const before = pending.get(id);
+      if (before) before.push(own);
+      else pending.set(id, [own]);
       return own === id ? part : { ...part, id: own };
     }
-    const own = part.type === 'tool_result' ? waiting.get(part.callId)?.shift() : undefined;
+    const own = part.type === 'tool_result' ? pending.get(part.callId)?.shift() : undefined;
     return own === undefined ? part : withId(part, own);
   };
-  return yield* collectSteps(turns, (turn) => [{ ...turn, parts: turn.parts.map(rename) }]);
+  return yield* collectSteps(turns, (turn) => {
+    if (turn.parts.some(({ type }) => type === 'tool_call')) pending.clear();
+    return [{ ...turn, parts: turn.parts.map(rename) }];
+  });
 }
 
 function idOf(part: Part): string {

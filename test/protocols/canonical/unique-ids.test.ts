@@ -32,6 +32,10 @@ function idsIn(messages: readonly object[], isStreamed: boolean): string[] {
   return [...told.join('').matchAll(/"tool_use","id":"([^"]+)"/g)].map(([, id = '']) => id);
 }
 
+/** Ids in a request, as they are spelled in each protocol. */
+const idsOf = (text: string) =>
+  [...text.matchAll(/"(?:id|call_id|tool_use_id)":"(call_[^"]+)"/g)].map(([, id]) => id);
+
 const used = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} });
 const result = (id: string, content: string) => ({ type: 'tool_result', tool_use_id: id, content });
 
@@ -65,9 +69,7 @@ describe('ids of calls', () => {
       const messages = [asked, ...turn('ONE'), ...turn('TWO')];
       const { body } = translate('chat', { messages }, target);
       const text = JSON.stringify(body);
-      const ids = [...text.matchAll(/"(?:id|call_id|tool_use_id)":"(call_[^"]+)"/g)].map(
-        ([, id]) => id,
-      );
+      const ids = idsOf(text);
       // Each call, then its result.
       expect(ids).toHaveLength(4);
       expect([ids[0], ids[2]]).toEqual([ids[1], ids[3]]);
@@ -75,4 +77,19 @@ describe('ids of calls', () => {
       expect(text.indexOf('ONE')).toBeLessThan(text.lastIndexOf(String(ids[2])));
     },
   );
+
+  it('that a conversation repeats belong to the call before the result, not to an interrupted one', () => {
+    const called = { role: 'assistant', content: '', tool_calls: [call('call_0')] };
+    const messages = [
+      asked,
+      called,
+      { role: 'user', content: 'stop, once more' },
+      called,
+      { role: 'tool', tool_call_id: 'call_0', content: 'ONE' },
+    ];
+    const ids = idsOf(JSON.stringify(translate('chat', { messages }, 'responses').body));
+    expect(ids[0]).toBe('call_0');
+    expect(ids.at(-1)).toBe(ids.at(-2));
+    expect(ids.at(-1)).not.toBe('call_0');
+  });
 });
