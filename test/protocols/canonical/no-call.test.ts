@@ -44,6 +44,8 @@ const NO_PARTS = {
   text: '',
   functionCall: { id: '', name: '', args: {} },
   functionResponse: { id: '', name: '', response: {} },
+  inlineData: { mimeType: '', data: '' },
+  fileData: { mimeType: '', fileUri: '' },
 };
 
 const saysHi = (told: string): void => {
@@ -92,7 +94,7 @@ describe('servers that write every member always', () => {
     verifies('answers.no-phantom-calls', 'neither make nor hide a call of generate-content to %s'),
     (client) => {
       const ask = REQUEST[client];
-      const said = candidate([{ ...NO_PARTS, text: 'hi' }]);
+      const said = candidate([NO_PARTS, { ...NO_PARTS, text: 'hi' }]);
       const call = { name: 'f', args: { a: 1 } };
       const called = candidate([{ ...NO_PARTS, functionCall: call }]);
       const target = 'generate-content';

@@ -62,10 +62,15 @@ function readBody(part: Members, ids: PartIds): Part | undefined {
 
 /** Members that describe a part, not its content, and those that were read. */
 const NOTES = new Set(
-  ['thought', 'thoughtSignature', 'text', 'functionCall', 'functionResponse'].flatMap((name) => [
-    name,
-    toSnake(name),
-  ]),
+  [
+    'thought',
+    'thoughtSignature',
+    'text',
+    'functionCall',
+    'functionResponse',
+    'inlineData',
+    'fileData',
+  ].flatMap((name) => [name, toSnake(name)]),
 );
 
 function readUnknown(part: Members): Part | undefined {
