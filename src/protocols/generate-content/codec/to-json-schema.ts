@@ -1,46 +1,27 @@
 import { isJsonObject } from '../../../core/json/value.ts';
 import { toSnake } from '../fields.ts';
 
+/** Proto JSON spells 64 bit numbers as strings. */
+const COUNTS = ['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'];
 /** Keywords of two words, and those that the SDK for Python spells without their `$`. */
-const SPELLINGS: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    [
-      'anyOf',
-      'additionalProperties',
-      'prefixItems',
-      'propertyOrdering',
-      'minItems',
-      'maxItems',
-      'minLength',
-      'maxLength',
-      'minProperties',
-      'maxProperties',
-    ].map((name) => [toSnake(name), name]),
+const SPELLINGS: ReadonlyMap<string, string> = new Map([
+  ...['anyOf', 'additionalProperties', 'prefixItems', 'propertyOrdering', ...COUNTS].map(
+    (name) => [toSnake(name), name] as const,
   ),
-  defs: '$defs',
-  ref: '$ref',
-};
+  ['defs', '$defs'],
+  ['ref', '$ref'],
+]);
 /** Keywords only of Google's own schemas: JSON Schema expresses them otherwise. */
 const OWN = new Set(['nullable', 'propertyOrdering', 'example']);
 /** Keywords whose members are names of the schema's author. */
 const NAMED = new Set(['properties', '$defs']);
-/** Proto JSON spells 64 bit numbers as strings. */
-const COUNTS = new Set([
-  'minItems',
-  'maxItems',
-  'minLength',
-  'maxLength',
-  'minProperties',
-  'maxProperties',
-]);
 
 /** JSON Schema for a schema as Google writes it (OpenAPI 3.0: upper-case types, `nullable`). */
 export function toJsonSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toJsonSchema);
   if (!isJsonObject(schema)) return schema;
   const given = Object.entries(schema).map(
-    ([name, value]) =>
-      [(Object.hasOwn(SPELLINGS, name) && SPELLINGS[name]) || name, value] as const,
+    ([name, value]) => [SPELLINGS.get(name) ?? name, value] as const,
   );
   const entries = given
     .filter(([name]) => !OWN.has(name))
@@ -66,7 +47,7 @@ function inOrder(properties: Record<string, unknown>, order: unknown): Record<st
 
 function toKeyword(name: string, value: unknown): unknown {
   if (name === 'type') return typeof value === 'string' ? value.toLowerCase() : value;
-  if (COUNTS.has(name)) return typeof value === 'string' ? Number(value) : value;
+  if (COUNTS.includes(name)) return typeof value === 'string' ? Number(value) : value;
   if (NAMED.has(name) && isJsonObject(value))
     return Object.fromEntries(
       Object.entries(value).map(([property, one]) => [property, toJsonSchema(one)]),
