@@ -49,10 +49,9 @@ function joinTexts(
 ): string {
   const texts: string[] = [];
   for (const part of parts) {
-    const written = part.type === 'document' ? writeDocument(part, losses) : part;
     if (part.type === 'text') texts.push(writeText(part, losses).text);
-    else if (written && 'text' in written && typeof written.text === 'string')
-      texts.push(written.text);
+    else if (part.type === 'document' && part.source.type === 'text')
+      texts.push(writeTextDocument(part, part.source.text, losses).text);
     else lose(part, losses);
   }
   return texts.join(between);
@@ -149,14 +148,21 @@ function writeImage({ source, detail, cache }: ImagePart, losses: Losses): Messa
 }
 
 function writeDocument({ source, name, cache }: DocumentPart, losses: Losses): Message | undefined {
+  if (source.type === 'text') return writeTextDocument({ name, cache }, source.text, losses);
   if (cache) losses.add('cache_control');
-  if (source.type === 'text') {
-    if (name !== undefined) losses.add('document_names');
-    return { type: 'text', text: source.text };
-  }
   if (source.type === 'url') return undefined;
   const filename = name ?? fileName(source.mediaType);
   return { type: 'file', file: { filename, file_data: toUrl(source) } };
+}
+
+function writeTextDocument(
+  { name, cache }: Pick<DocumentPart, 'name' | 'cache'>,
+  text: string,
+  losses: Losses,
+): { type: 'text'; text: string } {
+  if (name !== undefined) losses.add('document_names');
+  if (cache) losses.add('cache_control');
+  return { type: 'text', text };
 }
 
 function toUrl(source: MediaSource): string {
