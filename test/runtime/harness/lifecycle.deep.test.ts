@@ -39,17 +39,14 @@ describe('the process of a harness', () => {
     verifies(
       'harness.process-lifecycle',
       'sessions.turn.interrupt',
-      'is ended within a second by an interrupt, and the Session takes the next message',
+      'is ended by an interrupt and not by its deadline, and the Session takes the next message',
     ),
-    // A machine that others use as well may be late once; a wait for a deadline would be late each time.
-    { retry: 2 },
     async () => {
       const stand = await createStand({ protocol: 'acp' });
       await hang(stand, 'hang', 2);
-      const at = performance.now();
       await stand.send({ type: 'user.interrupt' });
       const events = await stand.idle();
-      expect(performance.now() - at).toBeLessThan(1_000);
+      expect(ofType(events, 'session.error')).toEqual([]);
       expect(await stand.processes()).toBe(0);
       expect(await stand.notes()).toContain('cancelled');
       expect(typesOf(events).slice(-3)).toEqual([
