@@ -1,6 +1,6 @@
 // What `.ci/run` runs: the steps that wait for the network or keep one core busy beside each other, then
 // the tests, with types and lint in the time that they wait, then the conversations of the coding tools.
-// A failed step ends the run. Prints the seconds of every step, and ends with the line
+// Any of them but a test that fails ends the run. Prints the seconds of every step, and ends with the line
 // `N passed, N failed` of the tests.
 import { runSteps } from './steps.js';
 
@@ -58,7 +58,8 @@ const judging = runSteps(JUDGES).then((judged) => {
 const { isGood, lines } = await runTests({ signal: ended.signal });
 times.push(...(await judging), { name: 'tests', seconds: secondsSince(start), passed: isGood });
 const [downloaded] = await download;
-times.push(...(await runSteps({ clients: { run: npm('test:clients'), isLive: true } })));
+if (!ended.signal.aborted)
+  times.push(...(await runSteps({ clients: { run: npm('test:clients'), isLive: true } })));
 printTimes(times, downloaded);
 for (const line of lines) console.log(line);
 process.exitCode = times.every(({ passed }) => passed) ? 0 : 1;
