@@ -13,18 +13,14 @@ const LIST = join(ROOT, 'test/flaky.json');
 /** Files that run once more at the most: with more of them the change is broken, not a test. */
 const MAX_AGAIN = 12;
 
-/** Resolves with the lines that a run ends with, and whether it passed; the signal ends it. */
-export async function runTests({
-  signal,
-}: {
-  signal: AbortSignal;
-}): Promise<{ isGood: boolean; lines: string[] }> {
-  const first = await run([], { results: 'tests.json', signal });
+/** Resolves with the lines that a run ends with, and whether it passed. */
+export async function runTests(): Promise<{ isGood: boolean; lines: string[] }> {
+  const first = await run([], 'tests.json');
   const limit = verdict.limitOf(first);
   const again = new Map<string, verdict.Results>();
   for (const [index, file] of verdict.doubtfulFiles(first, limit).slice(0, MAX_AGAIN).entries()) {
     console.log(`== once more, alone: ${file}`);
-    again.set(file, await run([file], { results: `again-${index}.json`, signal }));
+    again.set(file, await run([file], `again-${index}.json`));
   }
 
   const listed = JSON.parse(readFileSync(LIST, 'utf8')) as verdict.ListedTest[];
@@ -50,22 +46,16 @@ export async function runTests({
 }
 
 /** What the reporter wrote of a run of the named files, of all without names. */
-async function run(
-  files: readonly string[],
-  { results, signal }: { results: string; signal: AbortSignal },
-): Promise<verdict.Results> {
+async function run(files: readonly string[], results: string): Promise<verdict.Results> {
   const path = join(ROOT, 'coverage', results);
   rmSync(path, { force: true });
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
   const reporters = ['--reporter=dot', '--reporter=./scripts/ci/reporter.js'];
-  const { passed } = await runCommand(
-    {
-      run: [process.execPath, vitest, 'run', ...reporters, ...files],
-      isLive: true,
-      env: { TEST_RESULTS: path },
-    },
-    signal,
-  );
+  const { passed } = await runCommand({
+    run: [process.execPath, vitest, 'run', ...reporters, ...files],
+    isLive: true,
+    env: { TEST_RESULTS: path },
+  });
   if (!existsSync(path)) return { files: [], errors: [{ reason: 'vitest ended without results' }] };
   const written = JSON.parse(readFileSync(path, 'utf8')) as verdict.Results;
   const isExplained = written.errors.length > 0 || written.files.some((one) => !one.passed);

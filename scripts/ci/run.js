@@ -1,7 +1,7 @@
 // What `.ci/run` runs: the steps that wait for the network or keep one core busy beside each other, then
 // the tests, with types and lint in the time that they wait, then the conversations of the coding tools.
-// Any of them but a test that fails ends the run. Prints the seconds of every step, and ends with the line
-// `N passed, N failed` of the tests.
+// What fails before the tests ends the run, what fails during them fails it at its end. Prints the seconds of
+// every step, and ends with the line `N passed, N failed` of the tests.
 import { runSteps } from './steps.js';
 
 const npm = (script) => ['npm', 'run', '--silent', script];
@@ -51,15 +51,11 @@ register();
 const { runTests } = await import('./run-tests.ts');
 
 const start = performance.now();
-const judging = runSteps(JUDGES).then((judged) => {
-  if (!judged.every(({ passed }) => passed)) ended.abort();
-  return judged;
-});
-const { isGood, lines } = await runTests({ signal: ended.signal });
+const judging = runSteps(JUDGES);
+const { isGood, lines } = await runTests();
 times.push(...(await judging), { name: 'tests', seconds: secondsSince(start), passed: isGood });
 const [downloaded] = await download;
-if (!ended.signal.aborted)
-  times.push(...(await runSteps({ clients: { run: npm('test:clients'), isLive: true } })));
+times.push(...(await runSteps({ clients: { run: npm('test:clients'), isLive: true } })));
 printTimes(times, downloaded);
 for (const line of lines) console.log(line);
 process.exitCode = times.every(({ passed }) => passed) ? 0 : 1;
