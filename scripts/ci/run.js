@@ -1,7 +1,7 @@
-// What `.ci/run` runs: the steps that wait for the network or keep one core busy beside each other, then
-// the tests, with types and lint in the time that they wait, then the conversations of the coding tools.
-// What fails before the tests ends the run, what fails during them fails it at its end. Prints the seconds of
-// every step, and ends with the line `N passed, N failed` of the tests.
+// What `.ci/run` runs: the steps that wait for the network or keep one core busy beside each other, then the
+// tests, with types, lint and the conversations of the coding tools in the time that they wait. What fails
+// before the tests ends the run, what fails during them fails it at its end. Prints the seconds of every
+// step, and ends with the line `N passed, N failed` of the tests.
 import { runSteps } from './steps.js';
 
 const npm = (script) => ['npm', 'run', '--silent', script];
@@ -26,12 +26,13 @@ const JUDGES = {
   types: { run: ['nice', ...npm('typecheck')], env: UNCOLLECTED },
   lint: { run: ['nice', ...npm('lint')], env: UNCOLLECTED },
 };
+const CLIENTS = { clients: { run: ['nice', ...npm('test:clients')] } };
 
 const begun = performance.now();
 const times = [];
 const ended = new AbortController();
 
-/** Over a gigabyte where nothing is kept: begins before all else, and only the last step waits for it. */
+/** Over a gigabyte where nothing is kept: begins before all else, and only the coding tools wait for it. */
 const download = runSteps(
   { download: { run: node('scripts/test-clients.js', '--install') } },
   { signal: ended.signal },
@@ -51,14 +52,21 @@ register();
 const { runTests } = await import('./run-tests.ts');
 
 const start = performance.now();
-const judging = runSteps(JUDGES);
+const judging = judge();
 const { isGood, lines } = await runTests();
-times.push(...(await judging), { name: 'tests', seconds: secondsSince(start), passed: isGood });
-const [downloaded] = await download;
-times.push(...(await runSteps({ clients: { run: npm('test:clients'), isLive: true } })));
-printTimes(times, downloaded);
+const tests = { name: 'tests', seconds: secondsSince(start), passed: isGood };
+times.push(...(await judging), tests);
+printTimes(times, ...(await download));
 for (const line of lines) console.log(line);
 process.exitCode = times.every(({ passed }) => passed) ? 0 : 1;
+
+/** Types and lint, then the coding tools, which a fault of those would only delay. */
+async function judge() {
+  const judged = await runSteps(JUDGES);
+  if (!judged.every(({ passed }) => passed)) return judged;
+  await download;
+  return [...judged, ...(await runSteps(CLIENTS))];
+}
 
 function printTimes(steps, apart) {
   for (const { name, seconds, passed } of steps)

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { verifies } from '../requirements.ts';
+import { inTurn } from '../runs.ts';
 
 const BINARY = fileURLToPath(new URL('../../bin/gateway.js', import.meta.url));
 const CACHE = process.env['CLIENTS'] ?? '';
@@ -97,7 +98,7 @@ describe.each(CLIENTS)('$name', ({ name, program, words, ...more }) => {
   const isRefused = 'trustsOnly' in more && isOpen(CACHE);
   if (isRefused) console.warn(`NOT TESTED: ${name} trusts only ${more.trustsOnly}, not ${CACHE}`);
   // The script that installs them says which are missing.
-  it.skipIf(isRefused || !existsSync(program)).each(['native', 'translated'])(
+  it.skipIf(isRefused || !existsSync(program)).each(inTurn(name, ['native', 'translated']))(
     verifies('connect.run', 'connect.carriers', 'holds a conversation with a tool call: %s'),
     async (way) => {
       await symlink(program, join(folder, 'bin', name)).catch(() => undefined);
