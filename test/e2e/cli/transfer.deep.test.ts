@@ -2,15 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../cli/run-cli.ts';
 import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 import { verifies } from '../../requirements.ts';
-import {
-  type CountingProxy,
-  type Seen,
-  startCountingProxy,
-} from '../../support/stage/counting-proxy.ts';
+import { inTurn } from '../../runs.ts';
+import { type Seen, startCountingProxy } from '../../support/stage/counting-proxy.ts';
 import { BINARY, startGateway, type TestGateway } from '../../support/gateway.ts';
 
 /** One of every kind that a namespace can own without secrets of others, and one that is protected. */
@@ -42,8 +39,6 @@ const SMALL = FILE.replace(
   '',
 ).replace(/, skills: .*\}\]/, ' }]');
 const SMALL_OBJECTS = 5;
-/** Place of the write at which the process of the command is killed, among all writes. */
-const REALLY_KILLED = 4;
 const KINDS =
   'organizations providers apis models keys skills agents credentials services deployments'.split(
     ' ',
@@ -60,16 +55,7 @@ beforeEach(async () => {
     await writeFile(join(cwd, `${name}.yaml`), FILE.replace('NAME', name));
   }
 });
-afterEach(async () => {
-  // Without the gateway the unanswered commands change nothing when their connections end.
-  await gateway.stop();
-  for (const proxy of silenced.splice(0)) await proxy.close();
-});
-afterAll(() => Promise.all(running));
-
-/** Commands that are never answered, and their proxies. */
-const running: Promise<unknown>[] = [];
-const silenced: CountingProxy[] = [];
+afterEach(() => gateway.stop());
 
 const environment = (server = gateway.url) => ({
   GATEWAY_SERVER: server,
@@ -241,13 +227,10 @@ describe('a namespace that is renamed', () => {
       const writes = requests.flatMap(({ method }, index) => (method === 'GET' ? [] : [index]));
       // Its own inventory, each of the objects, the former inventory.
       expect(writes).toHaveLength(SMALL_OBJECTS + 2);
-      for (const [turn, index] of writes.entries()) {
-        // What is left after a write is left before the next one, too.
-        const isEnough = turn !== REALLY_KILLED && turn < writes.length - 1;
-        for (const cut of isEnough ? (['before'] as const) : (['before', 'after'] as const)) {
+      for (const index of inTurn('writes at which a transfer is killed', writes)) {
+        for (const cut of ['before', 'after'] as const) {
           expect((await cli(...back)).code).toBe(0);
-          // The command keeps its state in the gateway alone: an unanswered one leaves what a killed one does.
-          await (turn === REALLY_KILLED ? killedAt(index, cut) : silencedAt(index, cut));
+          await killedAt(index, cut);
           expect(await everything()).toEqual(before);
           // Whoever applies in between changes and removes nothing.
           for (const file of ['a.yaml', 'b.yaml']) {
@@ -274,7 +257,7 @@ describe('a namespace that is renamed', () => {
       const through = (argv: string[]) => runCli(argv, { cwd, env: environment(proxy.url) });
       expect((await through(rename)).code).toBe(0);
       const writes = proxy.seen.flatMap(({ method }, index) => (method === 'GET' ? [] : [index]));
-      for (const index of writes) {
+      for (const index of inTurn('writes at which its connection breaks', writes)) {
         for (const cut of ['before', 'after'] as const) {
           expect((await cli(...back)).code).toBe(0);
           const from = proxy.seen.length;
@@ -325,20 +308,6 @@ async function killedAt(index: number, cut: 'before' | 'after'): Promise<Seen[]>
   expect([code, signal]).toEqual(index === Infinity ? [0, null] : [null, 'SIGKILL']);
   await proxy.close();
   return proxy.seen;
-}
-
-/** Runs the command in this process; its connection breaks at a request, and no later one is answered. */
-async function silencedAt(index: number, cut: 'before' | 'after'): Promise<void> {
-  const proxy = await startCountingProxy(gateway.url);
-  silenced.push(proxy);
-  const silence = new Promise<never>(() => undefined);
-  await new Promise<void>((resolve) => {
-    proxy.fate = (_request, now) => {
-      if (now < index) return undefined;
-      return now > index ? { before: silence } : { cut, done: resolve };
-    };
-    running.push(runCli(rename, { cwd, env: environment(proxy.url) }));
-  });
 }
 
 describe('objects that are transferred', () => {

@@ -5,6 +5,7 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { TEMPLATES } from '../../../src/config/read/init-template.ts';
 import { verifies } from '../../requirements.ts';
+import { inTurn } from '../../runs.ts';
 import { eventually, newDirectory, spawnGateway } from '../../support/gateway.ts';
 import type { PutCommand } from '../../support/process/built-command.ts';
 import { putServingCommand } from './serving-command.ts';
@@ -34,7 +35,10 @@ afterAll(async () => {
 const run = (cwd: string, program: string, ...words: string[]) =>
   execa(program, words, { cwd, env, extendEnv: false });
 
-it.each(TEMPLATES)(
+/** One of the first half and one of the second: a turn has two. */
+const PAIRS = TEMPLATES.slice(0, 4).map((one, at) => [one, ...TEMPLATES.slice(at + 4, at + 5)]);
+
+it.each(inTurn('templates', PAIRS).flat())(
   verifies('templates.work', 'the template %s is valid and passes its test, which does its job'),
   async (template) => {
     const cwd = join(directory, template);

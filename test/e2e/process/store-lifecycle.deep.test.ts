@@ -137,6 +137,8 @@ describe('gateway store', () => {
       expect((await store(here, 'verify')).code).toBe(0);
       const refused = await store(here, 'restore', backup, '--replace');
       expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/process \d+/) });
+      // A worker that runs keeps its lease, which the copy has, too; the restored gateway would await its end.
+      await gateway.stop();
 
       const there = await directoryOfTest();
       const file = await writeConfig(there, config(), true);
