@@ -22,6 +22,9 @@ export interface ModelCapabilities {
   temperature_with_top_p: boolean;
   forced_tool_with_thinking: boolean;
   tool_id_length: number | null;
+  name_length: number | null;
+  name_marks: string | null;
+  name_any_start: boolean;
   min_output_tokens: number;
   document_types: string[] | null;
   consecutive_assistant_turns: boolean;

@@ -5,6 +5,7 @@ import type { Protocol } from '../registry.ts';
 import type { SseFrame } from '../../core/sse/frame.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { Capabilities } from '../capabilities/capabilities.ts';
+import type { OwnNames } from '../capabilities/name-bounds.ts';
 import type { CanonicalAnswer, CanonicalRequest, JsonToSend, Part } from './canonical.ts';
 import type { AnswerEvent, CanonicalEvent } from './stream.ts';
 import type { Feature, FeatureFields } from '../features.ts';
@@ -22,6 +23,8 @@ export interface Encoded {
   readonly losses: readonly Feature[];
   /** Paths in the client's request of members that were left out whole. Default none. */
   readonly lost?: readonly string[];
+  /** Default: every tool of a request is called by its own name. */
+  readonly names?: OwnNames;
 }
 
 export interface RequestTarget {

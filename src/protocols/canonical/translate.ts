@@ -8,6 +8,8 @@ import { parseSteps } from '../../core/json/parse-steps.ts';
 import { writeSteps } from '../../core/json/write-steps.ts';
 import { spliceJson } from '../../core/json/splice.ts';
 import { answerDocument } from '../answer-document.ts';
+import { withOwnName } from '../capabilities/name-bounds.ts';
+import type { OwnNames } from '../capabilities/name-bounds.ts';
 import { bindPart, withoutOtherAccounts } from './bound-reasoning.ts';
 import type { AnswerContext, CanonicalCodec, Encoded } from './codec.ts';
 import type { CanonicalRequest, Part } from './canonical.ts';
@@ -31,7 +33,7 @@ import { UniqueIds } from './unique-ids.ts';
  * directions (design: inference, Canonical form). Losses are reported in the client's field names.
  */
 export function translateBetween(client: CanonicalCodec, provider: CanonicalCodec): Wire {
-  const pair: Pair = { client, provider, fields: fieldsOf(client), used: new WeakMap() };
+  const pair: Pair = { client, provider, fields: fieldsOf(client), sent: new WeakMap() };
   return {
     id: provider.id,
     readsRequest: client.repeatsRequest,
@@ -53,7 +55,8 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
         provider: { protocol: provider.id, account: options.account },
         client,
         custom: options.peek.calls?.custom,
-        createIds: () => new UniqueIds(pair.used.get(options.peek) ?? [], options.id),
+        names: pair.sent.get(options.peek)?.names,
+        createIds: () => new UniqueIds(pair.sent.get(options.peek)?.ids ?? [], options.id),
         fields: pair.fields,
       }),
   };
@@ -64,22 +67,28 @@ interface Pair {
   readonly provider: CanonicalCodec;
   /** Fields of the client. */
   readonly fields: ReturnType<typeof fieldsOf>;
-  /** Ids of the calls in a conversation whose answer is awaited. */
-  readonly used: WeakMap<RequestPeek, ReadonlySet<string>>;
+  /** Requests whose answers are awaited. */
+  readonly sent: WeakMap<RequestPeek, Sent>;
+}
+
+interface Sent {
+  /** Ids of the calls in the conversation. */
+  readonly ids: ReadonlySet<string>;
+  readonly names: OwnNames | undefined;
 }
 
 function* encodeSteps(
-  { client, provider, fields, used }: Pair,
+  { client, provider, fields, sent }: Pair,
   peek: RequestPeek,
   options: EncodeOptions,
 ): Steps<Buffer> {
   yield* peek.json.valueSteps();
   yield;
   const asked = yield* client.decodeRequest(peek);
-  used.set(peek, callIdsOf(asked));
   yield;
   const readable = yield* withoutOtherAccounts(asked, options.account);
   const encoded = yield* provider.encodeRequest(readable ?? asked, options);
+  sent.set(peek, { ids: callIdsOf(asked), names: encoded.names });
   const losses: Feature[] = readable ? ['reasoning_signatures'] : [];
   const names = namesOf([...losses, ...encoded.losses], fields);
   const lost = new Set([...asked.unmapped, ...(encoded.lost ?? []), ...names]);
@@ -89,7 +98,7 @@ function* encodeSteps(
 }
 
 function* readSteps(
-  { client, provider, fields, used }: Pair,
+  { client, provider, fields, sent }: Pair,
   body: Buffer,
   { peek, options }: { peek: RequestPeek; options: AnswerOptions },
 ): Steps<Answer | undefined> {
@@ -101,9 +110,11 @@ function* readSteps(
     // To leave out a call that has no name would hide it.
     if (!answer || answer.parts.some(isNameless)) return undefined;
     const thinker = { protocol: provider.id, account: options.account };
-    const ids = new UniqueIds(used.get(peek) ?? [], options.id);
+    const { ids: used = [], names } = sent.get(peek) ?? {};
+    const ids = new UniqueIds(used, options.id);
     const bound = answer.parts.map((part) => {
-      const one = asCustomCall(bindPart(part, thinker), peek.calls?.custom);
+      const own = part.type === 'tool_call' ? withOwnName(part, names) : part;
+      const one = asCustomCall(bindPart(own, thinker), peek.calls?.custom);
       return one.type === 'tool_call' ? { ...one, id: ids.take(one.id) } : one;
     });
     const parts = withOwnedSignatures(bound, client);

@@ -1,6 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import type { SseBatch } from '../../core/sse/batch.ts';
 import type { SseFrame } from '../../core/sse/frame.ts';
+import { withOwnName } from '../capabilities/name-bounds.ts';
+import type { OwnNames } from '../capabilities/name-bounds.ts';
 import { bindSignature, UnsignedReasoning } from './bound-reasoning.ts';
 import type { Thinker } from './bound-reasoning.ts';
 import type { StreamDecoder, StreamEncoder } from './codec.ts';
@@ -22,6 +24,8 @@ export interface TranslatedStreamOptions {
   client: Reader;
   /** Names of the client's custom tools. Default none. */
   custom?: ReadonlySet<string> | undefined;
+  /** Default: every tool was sent by its own name. */
+  names?: OwnNames | undefined;
   /** Makes the ids of calls; once more where the provider begins again. */
   createIds(): UniqueIds;
   /** The client's names of features. */
@@ -103,7 +107,7 @@ export class TranslatedStream extends EventStream {
 
   #bind(event: AnswerEvent): AnswerEvent {
     if (event.type === 'open' && event.opening.type === 'tool_call') {
-      const { opening } = event;
+      const opening = withOwnName(event.opening, this.#options.names);
       return { ...event, opening: { ...opening, id: this.#ids.take(opening.id) } };
     }
     if (event.type !== 'signature') return event;

@@ -1,5 +1,6 @@
 import type { Protocol } from '../registry.ts';
 import type { Effort } from './efforts.ts';
+import type { NameBounds } from './name-bounds.ts';
 
 /**
  * Forms in which a model takes a request for reasoning: an amount of tokens (`budget`), its own
@@ -9,7 +10,7 @@ import type { Effort } from './efforts.ts';
 export const THINKING_FORMS = ['any', 'adaptive', 'budget', 'effort', 'none'] as const;
 
 /** Capabilities of an upstream model; members are spelled as in gateway.yaml. */
-export interface Capabilities {
+export interface Capabilities extends NameBounds {
   readonly thinking: (typeof THINKING_FORMS)[number];
   /** Efforts, least first; null: all. */
   readonly efforts: readonly Effort[] | null;

@@ -10,8 +10,9 @@ import { fitDocuments } from './fit-documents.ts';
 import { fitCustomTools } from './fit-custom-tools.ts';
 import { withoutForeign } from './fit-foreign.ts';
 import { fitChoice, fitSettings } from './fit-settings.ts';
-import { fitToolIds } from './fit-tool-ids.ts';
+import { fitNames, fitToolIds } from './fit-tool-ids.ts';
 import { fitTurns } from './fit-turns.ts';
+import type { OwnNames } from './name-bounds.ts';
 import { isReasoning, planReasoning, withoutReasoning } from './plan-reasoning.ts';
 import type { ReasoningPlan } from './plan-reasoning.ts';
 import { planSampling } from './plan-sampling.ts';
@@ -22,6 +23,7 @@ export interface FittingRequest extends Omit<CanonicalRequest, 'reasoning'> {
   readonly takes: Capabilities;
   /** Paths of parts that only another protocol understands. */
   readonly lost: readonly string[];
+  readonly names: OwnNames;
 }
 
 /**
@@ -60,6 +62,8 @@ export function* fitRequest(
   const read = yield* fitDocuments(turns, takes.document_types);
   const called = yield* fitCalls(read, { protocol, takes }, losses);
   const fitting = yield* fitToolIds(called, takes.tool_id_length);
+  const { output } = sampled;
+  const { named, names } = yield* fitNames({ turns: fitting, ...choice, output }, takes);
   const limited = isShort ? { ...sampled, maxOutputTokens: takes.min_output_tokens } : sampled;
-  return Object.assign({}, limited, { turns: fitting, ...choice, reasoning, takes, lost });
+  return Object.assign({}, limited, named, { reasoning, takes, lost, names });
 }

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import { collectSteps, eachInSteps } from '../../core/turns/in-turns.ts';
 import type { Steps } from '../../core/turns/in-turns.ts';
-import type { Part, Turn } from '../canonical/canonical.ts';
+import type { CanonicalRequest, Part, Turn } from '../canonical/canonical.ts';
 import { otherId } from '../canonical/unique-ids.ts';
+import { fitName, isFitting } from './name-bounds.ts';
+import type { NameBounds, OwnNames } from './name-bounds.ts';
+
+type Named = Pick<CanonicalRequest, 'turns' | 'tools' | 'toolChoice' | 'output'>;
 
 const PREFIX = 'call_';
 
@@ -75,4 +79,69 @@ function withFitting(part: Part, length: number): Part {
   if (id.length <= length) return part;
   const digest = createHash('sha256').update(id).digest('base64url');
   return withId(part, `${PREFIX}${digest}`.slice(0, length));
+}
+
+/**
+ * The request with names of tools and of the answer's schema that a model takes. A name that does not fit is
+ * sent as its beginning and a digest: the same wherever it is named and in every later request, and unlike
+ * any other.
+ */
+export function* fitNames(
+  request: Named,
+  bounds: NameBounds,
+): Steps<{ named: Named; names: OwnNames }> {
+  const { turns, tools, toolChoice, output } = request;
+  const said = yield* namesIn(request);
+  const sent = new Map<string, string>();
+  const names = new Map<string, string>();
+  for (const name of said) {
+    if (isFitting(name, bounds)) continue;
+    const own = fitName(name, bounds, (other) => said.has(other) || names.has(other));
+    sent.set(name, own);
+    names.set(own, name);
+  }
+  const named = {
+    turns: sent.size === 0 ? turns : yield* renameTurns(turns, sent),
+    tools: tools.map((tool) =>
+      tool.type === 'function' ? { ...tool, name: sent.get(tool.name) ?? tool.name } : tool,
+    ),
+    toolChoice:
+      typeof toolChoice === 'object'
+        ? { name: sent.get(toolChoice.name) ?? toolChoice.name }
+        : toolChoice,
+    output: fitOutputName(output, bounds),
+  };
+  return { named, names };
+}
+
+function* namesIn({ turns, tools, toolChoice }: Named): Steps<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for (const tool of tools) if (tool.type === 'function') names.add(tool.name);
+  if (typeof toolChoice === 'object') names.add(toolChoice.name);
+  yield* eachInSteps(turns, ({ parts }) => {
+    for (const part of parts) if (isOfTool(part) && part.name !== undefined) names.add(part.name);
+  });
+  return names;
+}
+
+function isOfTool(part: Part): part is Extract<Part, { type: 'tool_call' | 'tool_result' }> {
+  return part.type === 'tool_call' || part.type === 'tool_result';
+}
+
+function renameTurns(
+  turns: readonly Turn[],
+  sent: ReadonlyMap<string, string>,
+): Steps<readonly Turn[]> {
+  const rename = (part: Part): Part => {
+    const name = isOfTool(part) ? sent.get(part.name ?? '') : undefined;
+    return name !== undefined && isOfTool(part) ? { ...part, name } : part;
+  };
+  return collectSteps(turns, (turn) => [
+    turn.parts.some(isOfTool) ? { ...turn, parts: turn.parts.map(rename) } : turn,
+  ]);
+}
+
+function fitOutputName(output: CanonicalRequest['output'], bounds: NameBounds): typeof output {
+  if (output?.type !== 'schema' || output.name === undefined) return output;
+  return { ...output, name: fitName(output.name, bounds) };
 }

@@ -1,7 +1,11 @@
 import type { Capabilities, Rule } from './capabilities.ts';
 
+const OPENAI = { vendor: 'openai', protocols: ['chat', 'responses'] } as const;
+const GOOGLE = { vendor: 'google', protocols: ['generate-content'] } as const;
 const ANTHROPIC = { vendor: 'anthropic', protocols: ['messages'] } as const;
 const CLAUDE = ['claude-#', 'claude-*-#', 'claude-v#'];
+
+const OPENAI_SCHEMA = 'https://github.com/openai/openai-openapi/blob/main/openapi.json';
 
 const MID_CONVERSATION =
   'https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages';
@@ -23,8 +27,7 @@ const ALWAYS_REASONS = { thinking_off: false, sampling: false } as const;
  */
 export const RULES: readonly Rule[] = [
   {
-    vendor: 'openai',
-    protocols: ['chat', 'responses'],
+    ...OPENAI,
     takes: {
       thinking: 'effort',
       efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
@@ -38,14 +41,18 @@ export const RULES: readonly Rule[] = [
     source: 'https://platform.openai.com/docs/api-reference/chat',
   },
   {
+    ...OPENAI,
+    takes: { name_length: 64, name_marks: '_-' },
+    source: `${OPENAI_SCHEMA}#/components/schemas/FunctionObject`,
+  },
+  {
     vendor: 'openai',
     protocols: ['chat'],
     takes: { consecutive_assistant_turns: false },
     source: 'https://platform.openai.com/docs/guides/function-calling',
   },
   {
-    vendor: 'openai',
-    protocols: ['chat', 'responses'],
+    ...OPENAI,
     takes: { user_length: 64 },
     source: 'https://platform.openai.com/docs/guides/safety-best-practices',
   },
@@ -56,23 +63,20 @@ export const RULES: readonly Rule[] = [
     source: 'https://platform.openai.com/docs/api-reference/responses',
   },
   {
-    vendor: 'openai',
-    protocols: ['chat', 'responses'],
+    ...OPENAI,
     models: ['gpt-#', 'chatgpt-#'],
     below: '5',
     takes: { thinking: 'none' },
     source: 'https://platform.openai.com/docs/guides/reasoning',
   },
   {
-    vendor: 'openai',
-    protocols: ['chat', 'responses'],
+    ...OPENAI,
     models: ['o#'],
     takes: { ...ALWAYS_REASONS, efforts: ['low', 'medium', 'high'] },
     source: 'https://platform.openai.com/docs/guides/reasoning',
   },
   {
-    vendor: 'openai',
-    protocols: ['chat', 'responses'],
+    ...OPENAI,
     models: ['gpt-#'],
     from: '5',
     below: '5.1',
@@ -80,61 +84,53 @@ export const RULES: readonly Rule[] = [
     source: 'https://platform.openai.com/docs/guides/latest-model',
   },
   {
-    vendor: 'openai',
-    protocols: ['chat', 'responses'],
+    ...OPENAI,
     models: ['gpt-#'],
     from: '5.1',
     takes: { efforts: ['none', 'low', 'medium', 'high'], sampling_with_thinking: false },
     source: 'https://platform.openai.com/docs/guides/latest-model',
   },
   {
-    vendor: 'openai',
-    protocols: ['chat', 'responses'],
+    ...OPENAI,
     models: ['gpt-#'],
     from: '5.2',
     takes: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
     source: 'https://platform.openai.com/docs/guides/latest-model',
   },
   {
-    vendor: 'openai',
-    protocols: ['chat', 'responses'],
+    ...OPENAI,
     models: ['gpt-#-codex'],
     takes: { ...ALWAYS_REASONS, efforts: ['low', 'medium', 'high'] },
     source: 'https://platform.openai.com/docs/models/gpt-5-codex',
   },
   {
-    vendor: 'openai',
-    protocols: ['chat', 'responses'],
+    ...OPENAI,
     models: ['gpt-#-codex-max'],
     takes: { efforts: ['low', 'medium', 'high', 'xhigh'] },
     source: 'https://platform.openai.com/docs/models/gpt-5.1-codex-max',
   },
   {
-    vendor: 'openai',
-    protocols: ['chat', 'responses'],
+    ...OPENAI,
     models: ['gpt-#-codex'],
     from: '5.2',
     takes: { efforts: ['low', 'medium', 'high', 'xhigh'] },
     source: 'https://platform.openai.com/docs/models/gpt-5.2-codex',
   },
   {
-    vendor: 'openai',
-    protocols: ['chat', 'responses'],
+    ...OPENAI,
     models: ['gpt-#-pro'],
     takes: { ...ALWAYS_REASONS, efforts: ['high'] },
     source: 'https://platform.openai.com/docs/models/gpt-5-pro',
   },
   {
-    vendor: 'openai',
-    protocols: ['chat', 'responses'],
+    ...OPENAI,
     models: ['gpt-#-pro'],
     from: '5.2',
     takes: { efforts: ['medium', 'high', 'xhigh'] },
     source: 'https://platform.openai.com/docs/models/gpt-5.2-pro',
   },
   {
-    vendor: 'openai',
-    protocols: ['chat', 'responses'],
+    ...OPENAI,
     models: ['gpt-#-chat'],
     takes: { thinking: 'none', thinking_off: true, sampling: true },
     source: 'https://platform.openai.com/docs/models/gpt-5-chat-latest',
@@ -149,6 +145,11 @@ export const RULES: readonly Rule[] = [
       forced_tool_with_thinking: false,
     },
     source: 'https://docs.claude.com/en/docs/build-with-claude/extended-thinking',
+  },
+  {
+    ...ANTHROPIC,
+    takes: { name_length: 128, name_marks: '_-' },
+    source: 'https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools',
   },
   {
     ...ANTHROPIC,
@@ -266,60 +267,57 @@ export const RULES: readonly Rule[] = [
     source: 'https://platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5',
   },
   {
-    vendor: 'google',
-    protocols: ['generate-content'],
+    ...GOOGLE,
     takes: { efforts: ['minimal', 'low', 'medium', 'high'] },
     source: 'https://ai.google.dev/gemini-api/docs/thinking',
   },
   {
-    vendor: 'google',
-    protocols: ['generate-content'],
+    ...GOOGLE,
     takes: { consecutive_assistant_turns: false, assistant_first: false, custom_tools: false },
     source: 'https://ai.google.dev/gemini-api/docs/function-calling',
   },
   {
-    vendor: 'google',
-    protocols: ['generate-content'],
+    ...GOOGLE,
+    takes: { name_length: 128, name_marks: '_.:-', name_any_start: false },
+    source: 'https://ai.google.dev/api/caching#FunctionDeclaration',
+  },
+  {
+    ...GOOGLE,
     models: ['gemini-#'],
     below: '2.5',
     takes: { thinking: 'none' },
     source: 'https://ai.google.dev/gemini-api/docs/thinking',
   },
   {
-    vendor: 'google',
-    protocols: ['generate-content'],
+    ...GOOGLE,
     models: ['gemini-#'],
     below: '3',
     takes: { tool_result_media: false },
     source: 'https://github.com/google-gemini/gemini-cli/issues/19436',
   },
   {
-    vendor: 'google',
-    protocols: ['generate-content'],
+    ...GOOGLE,
     models: ['gemini-#'],
     below: '3',
     takes: { tools_with_output: false },
     source: 'https://github.com/googleapis/python-genai/issues/867',
   },
   {
-    vendor: 'google',
-    protocols: ['generate-content'],
+    ...GOOGLE,
     models: ['gemini-#'],
     from: '2.5',
     takes: { penalties: false },
     source: 'https://github.com/vercel/ai/issues/8943',
   },
   {
-    vendor: 'google',
-    protocols: ['generate-content'],
+    ...GOOGLE,
     models: ['gemini-#'],
     from: '3',
     takes: { unsigned_call: 'skip_thought_signature_validator' },
     source: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
   },
   {
-    vendor: 'google',
-    protocols: ['generate-content'],
+    ...GOOGLE,
     models: ['gemini-#'],
     from: '2.5',
     below: '3',
@@ -327,8 +325,7 @@ export const RULES: readonly Rule[] = [
     source: 'https://ai.google.dev/gemini-api/docs/thinking',
   },
   {
-    vendor: 'google',
-    protocols: ['generate-content'],
+    ...GOOGLE,
     models: ['gemini-#-flash-lite'],
     from: '2.5',
     below: '3',
@@ -336,8 +333,7 @@ export const RULES: readonly Rule[] = [
     source: 'https://ai.google.dev/gemini-api/docs/thinking',
   },
   {
-    vendor: 'google',
-    protocols: ['generate-content'],
+    ...GOOGLE,
     models: ['gemini-#-pro'],
     from: '2.5',
     below: '3',
@@ -345,16 +341,14 @@ export const RULES: readonly Rule[] = [
     source: 'https://ai.google.dev/gemini-api/docs/thinking',
   },
   {
-    vendor: 'google',
-    protocols: ['generate-content'],
+    ...GOOGLE,
     models: ['gemini-#'],
     from: '3',
     takes: { efforts: ['low', 'medium', 'high'], thinking_off: false },
     source: 'https://ai.google.dev/gemini-api/docs/gemini-3',
   },
   {
-    vendor: 'google',
-    protocols: ['generate-content'],
+    ...GOOGLE,
     models: ['gemini-#-pro'],
     from: '3',
     below: '3.1',
@@ -362,8 +356,7 @@ export const RULES: readonly Rule[] = [
     source: 'https://ai.google.dev/gemini-api/docs/gemini-3',
   },
   {
-    vendor: 'google',
-    protocols: ['generate-content'],
+    ...GOOGLE,
     models: ['gemini-#-flash'],
     from: '3',
     takes: { efforts: ['minimal', 'low', 'medium', 'high'] },

@@ -53,6 +53,22 @@ const capabilities = exactly({
     .nullable()
     .optional()
     .describe('Most characters of a tool call id; null: no bound.'),
+  name_length: z
+    .int()
+    .min(32)
+    .nullable()
+    .optional()
+    .describe('Most characters of the name of a tool or an answer schema; null: no bound.'),
+  name_marks: z
+    .string()
+    .max(32)
+    .nullable()
+    .optional()
+    .describe('Characters of such names besides a-z, A-Z and 0-9, for example _-; null: all.'),
+  name_any_start: z
+    .boolean()
+    .optional()
+    .describe('Such names may begin with any of their characters; false: a letter or _.'),
   min_output_tokens: z.int().positive().optional().describe('Least output tokens to ask for.'),
   document_types: z
     .array(z.string().min(1).max(128))

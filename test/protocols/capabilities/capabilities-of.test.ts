@@ -250,6 +250,18 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
       ['gemini-3-pro-preview', { penalties: false }],
     ],
   },
+  'https://github.com/openai/openai-openapi/blob/main/openapi.json': {
+    protocol: 'responses',
+    cases: [['gpt-4o', { name_length: 64, name_marks: '_-', name_any_start: true }]],
+  },
+  [`${PLATFORM}/agents-and-tools/tool-use/define-tools`]: {
+    protocol: 'messages',
+    cases: [['claude-haiku-4-5', { name_length: 128, name_marks: '_-', name_any_start: true }]],
+  },
+  'https://ai.google.dev/api/caching': {
+    protocol: 'generate-content',
+    cases: [['gemini-2.5-pro', { name_length: 128, name_marks: '_.:-', name_any_start: false }]],
+  },
   [`${OPENAI}/guides/safety-best-practices`]: {
     protocol: 'chat',
     cases: [['gpt-4o', { user_length: 64 }]],

@@ -100,6 +100,10 @@ const CAPABILITIES: readonly Column<Known>[] = [
     title: 'TOOL IDS',
     value: ({ tool_id_length: most }) => (most === null ? 'any' : `to ${most}`),
   },
+  {
+    title: 'TOOL NAMES',
+    value: ({ name_length: most }) => (most === null ? 'any' : `to ${most}`),
+  },
   { title: 'OUTPUT', value: ({ min_output_tokens: least }) => `from ${least}` },
   { title: 'DOCUMENTS', value: ({ document_types: types }) => listOf(types) },
 ];

@@ -41,7 +41,7 @@ export function* writeChatRequest(asked: CanonicalRequest, target: RequestTarget
     ...(stream && { stream }),
     ...(stream && target.askUsage && { stream_options: { include_usage: true } }),
   };
-  return { value, losses: [...losses], lost: request.lost };
+  return { value, losses: [...losses], lost: request.lost, names: request.names };
 }
 
 const UNSAID = [

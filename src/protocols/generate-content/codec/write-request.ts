@@ -39,6 +39,7 @@ export function* writeGenerateContentRequest(
     },
     losses: [...losses],
     lost: request.lost,
+    names: request.names,
   };
 }
 

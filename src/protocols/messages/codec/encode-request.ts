@@ -40,7 +40,7 @@ export function* encodeMessagesRequest(
     messages,
     ...(request.stream && { stream: true }),
   };
-  return { value, losses: [...losses], lost: request.lost };
+  return { value, losses: [...losses], lost: request.lost, names: request.names };
 }
 
 function nothingLeft(): GatewayError {

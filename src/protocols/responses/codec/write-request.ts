@@ -45,7 +45,7 @@ export function* writeResponsesRequest(
     store: false,
     ...(stream && { stream }),
   };
-  return { value, losses: [...losses], lost: request.lost };
+  return { value, losses: [...losses], lost: request.lost, names: request.names };
 }
 
 const UNSAID = [
