@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { createIdSource } from '../../../src/core/ids.ts';
+import type { Clock } from '../../../src/core/time/clock.ts';
 import type { Log } from '../../../src/core/log.ts';
 import type { AttachedFile } from '../../../src/runtime/turn/attached-files.ts';
 import type { HarnessProgram } from '../../../src/runtime/harness/harness-program.ts';
@@ -22,6 +23,8 @@ export const quietLog: Log = {
 };
 
 export interface HarnessTestOptions {
+  /** Default that of the system. */
+  readonly clock?: Clock;
   readonly protocol: HarnessProgram['protocol'];
   readonly env?: Readonly<Record<string, string>>;
   readonly program?: Partial<HarnessProgram>;
@@ -33,6 +36,7 @@ export interface HarnessTestOptions {
 
 /** Parts that a runner takes and that tests never look at. */
 export function harnessOptions(directory: string, options: HarnessTestOptions) {
+  const { clock = systemClock } = options;
   const file = options.protocol === 'acp' ? 'acp-agent.mjs' : 'lines.mjs';
   const program: HarnessProgram = {
     command: process.execPath,
@@ -60,8 +64,8 @@ export function harnessOptions(directory: string, options: HarnessTestOptions) {
     file: async (_session: unknown, id: string) => options.files?.[id],
     directory: join(directory, 'work'),
     environment: { PATH: process.env['PATH'], GATEWAY_MASTER_KEY: 'none of its business' },
-    clock: systemClock,
-    ids: createIdSource(systemClock),
+    clock,
+    ids: createIdSource(clock),
     version: '1.0.0',
   };
 }

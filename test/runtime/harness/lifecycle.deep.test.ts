@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { InlineHarness } from '../../../src/sessions/resolved-agent.ts';
 import { eventually } from '../../support/gateway.ts';
 import { forkScript } from '../../support/process/fork-script.ts';
+import { createHastyClock } from '../../support/time/hasty-clock.ts';
 import { verifies } from '../../requirements.ts';
 import {
   countProcesses,
@@ -112,7 +113,8 @@ describe('the process of a harness', () => {
   );
 
   it('that cannot be started is tried three times, then the turn is given up', async () => {
-    const stand = await createStand({ protocol: 'acp', program: { command: 'no-such-agent' } });
+    const program = { command: 'no-such-agent' };
+    const stand = await createStand({ protocol: 'acp', program, clock: createHastyClock(20) });
     await stand.say('hello');
     const events = await stand.idle();
     expect(
