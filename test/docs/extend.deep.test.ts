@@ -18,7 +18,17 @@ const COPIED = ['src', 'bin', 'scripts', 'templates', 'package.json', 'tsconfig.
 const NAME = 'gateway-plugin-tally';
 const SHAPE = { properties: { data: { anyOf: [{ required: ['count'] }, { type: 'null' }] } } };
 
+/** A further entry of the copy's build: what docs/cli.md and the console are made of. */
+const SHOWN = `import { COMMANDS } from './cli/commands.ts';
+import { withFlags } from './cli/grammar/load-flags.ts';
+import { renderDocs } from './cli/grammar/render-docs.ts';
+export { CONFIGURATION_KINDS as kinds } from './console/logic/configuration-kinds.ts';
+export const pages = async (): Promise<string> => renderDocs(await withFlags(COMMANDS));
+`;
+
 let copy: string;
+/** What the compiler says of the copy, which it reads while the other tests run. */
+let types: Promise<{ failed: boolean; stdout: string }>;
 let main: Awaited<ReturnType<typeof builtMain>>;
 /** Answers on /v1/chat/completions and /v1/notes. */
 let vendor: Vendor;
@@ -42,13 +52,18 @@ beforeAll(async () => {
     join(copy, 'scripts/build-console.js'),
     'export const buildConsole = () => true;\n',
   );
+  await writeFile(join(copy, 'src/shown.ts'), SHOWN);
   // Declarations of the copy are of no use: its types are only checked.
   const build = join(copy, 'scripts/build.js');
   const script = await readFile(build, 'utf8');
   expect(script).toContain('declare(), ');
-  await writeFile(build, script.replace('declare(), ', ''));
+  expect(script).toContain("  index: 'index',\n");
+  await writeFile(
+    build,
+    script.replace('declare(), ', '').replace("  index: 'index',", "$& shown: 'shown',"),
+  );
+  types = checkTypes();
   await execa('node', ['scripts/build.js'], { cwd: copy });
-  await checkTypes();
   main = await builtMain(copy);
   vendor = await serveVendor();
   server = await serve();
@@ -58,18 +73,20 @@ beforeAll(async () => {
   clientKey = made.body.value;
 });
 afterAll(async () => {
+  await types;
   await server?.stop();
   vendor?.close();
   await rm(copy, { recursive: true, force: true });
 });
 
-/** Throws where they are wrong. The checker costs least in one thread and without garbage collection. */
-async function checkTypes(): Promise<void> {
+/** The checker costs least in one thread and without garbage collection. */
+function checkTypes(): Promise<{ failed: boolean; stdout: string }> {
   const words = '-p tsconfig.build.json --singleThreaded --noEmit'.split(' ');
   const undeclared = '--declaration false --emitDeclarationOnly false'.split(' ');
-  await execa('node', ['node_modules/typescript/bin/tsc', ...words, ...undeclared], {
+  return execa('node', ['node_modules/typescript/bin/tsc', ...words, ...undeclared], {
     cwd: copy,
     env: { GOGC: 'off', GOMEMLIMIT: '4GiB' },
+    reject: false,
   });
 }
 
@@ -314,15 +331,9 @@ describe('docs/extend.md', () => {
       expect(await run('explain', 'prompt.text')).toMatchObject({ required: true });
 
       const page =
-        "const { COMMANDS } = await import('./src/cli/commands.ts');" +
-        "const { withFlags } = await import('./src/cli/grammar/load-flags.ts');" +
-        "const { renderDocs } = await import('./src/cli/grammar/render-docs.ts');" +
-        'process.stdout.write(renderDocs(await withFlags(COMMANDS)));' +
-        "const { CONFIGURATION_KINDS } = await import('./src/console/logic/configuration-kinds.ts');" +
-        'process.stdout.write(JSON.stringify(CONFIGURATION_KINDS));';
-      const docs = await execa('node', ['--import', 'tsx', '--input-type=module', '-e', page], {
-        cwd: copy,
-      });
+        "const { kinds, pages } = await import('./dist/lib/shown.js');" +
+        'process.stdout.write((await pages()) + JSON.stringify(kinds));';
+      const docs = await execa('node', ['--input-type=module', '-e', page], { cwd: copy });
       expect(docs.stdout).toContain('gateway prompts create');
       expect(docs.stdout).toContain('The text itself');
       expect(docs.stdout).toContain('["prompts","Prompts"]');
@@ -509,5 +520,11 @@ describe('docs/extend.md', () => {
   it(verifies('extend.docs-proved', 'adds a template, which is valid'), async () => {
     await gateway(['init', '--template', 'tiny', 'project']);
     expect((await gateway(['validate', '-f', 'project/gateway.yaml'])).stdout).toContain('valid');
+  });
+
+  it(verifies('extend.docs-proved', 'adds what has the right types'), async () => {
+    const { failed, stdout } = await types;
+    expect(stdout).toBe('');
+    expect(failed).toBe(false);
   });
 });

@@ -61,7 +61,9 @@ export async function startRegistry(root: string): Promise<Registry> {
     const place = join(directory, encodeURIComponent(`${name}@${version}`));
     await mkdir(place, { recursive: true });
     await symlink(folder, join(place, 'package')).catch(() => undefined);
-    const args = ['-czhf', '-', '--exclude=package/node_modules', '-C', place, 'package'];
+    // Read once, on this machine: the fastest level.
+    const content = ['--exclude=package/node_modules', '-C', place, 'package'];
+    const args = ['-I', 'gzip -1', '-chf', '-', ...content];
     const { stdout } = await execa('tar', args, { encoding: 'buffer' });
     return Buffer.from(stdout);
   }
