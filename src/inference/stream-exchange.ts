@@ -69,6 +69,7 @@ export class StreamExchange extends CandidateExchange {
     const ready = reader.push(chunk);
     if (ready) this.chunks.push(ready);
     if (reader.failure && !reader.contentSeen) return this.discard(reader, reader.failure);
+    if (isThinking(reader)) this.answering();
     if (reader.contentSeen) this.begin(reader);
     else if (isFull(reader, this.options.maxAnswerBytes))
       this.fail({ ...invalidAnswerFailure('no_content', this.status), usage: reader.usage });
@@ -110,6 +111,11 @@ export class StreamExchange extends CandidateExchange {
 
 function isFull({ held, events }: StreamReader, maxBytes: number): boolean {
   return held > maxBytes || (events > MAX_HELD_EVENTS && held > MAX_HELD_BYTES);
+}
+
+/** True once the provider has opened reasoning, or counts some, whose text it may never show. */
+function isThinking({ thinking, usage }: StreamReader): boolean {
+  return thinking || (usage?.reasoning ?? 0) > 0;
 }
 
 function isEventStream(headers: UpstreamHeaders): boolean {

@@ -131,8 +131,13 @@ export abstract class UpstreamStream implements UpstreamSink, ActiveExchange {
   protected commit(keepAlive?: Buffer): Relay {
     const onDrain = (): void => this.#pause(false);
     this.relay = createRelay({ clock: this.#clock, keepAlive, onDrain });
-    this.#watchdog.committed();
+    this.answering();
     return this.relay;
+  }
+
+  /** From now on only silence and the call's deadline count. */
+  protected answering(): void {
+    this.#watchdog.answering();
   }
 
   /** Sends bytes to the client; reading pauses until it takes them. */

@@ -21,7 +21,7 @@ export class Watchdog {
   private lastFed: number;
   private windowStart: number | undefined;
   private windowBytes = 0;
-  private isCommitted = false;
+  private isAnswering = false;
   private isPaused = false;
   private isWaiting = false;
   private timer: Timer | undefined;
@@ -53,10 +53,14 @@ export class Watchdog {
     this.windowBytes += bytes;
   }
 
-  /** Content reached the client's side: from now on only silence and the call's deadline count. */
-  committed(): void {
+  /**
+   * The provider is at its answer: content came, or it has opened reasoning that it does not show. From
+   * now on only silence and the call's deadline count.
+   */
+  answering(): void {
+    if (this.isAnswering) return;
     const { clock, timeouts, beforeCommitMs } = this.options;
-    this.isCommitted = true;
+    this.isAnswering = true;
     this.lastFed = clock.monotonic();
     if (timeouts.idle < beforeCommitMs) this.rearm();
   }
@@ -82,7 +86,7 @@ export class Watchdog {
     const { callDeadline, onLapse } = this.options;
     if (callDeadline <= now) onLapse('timeout_total');
     else if (this.quietUntil() <= now) {
-      onLapse(this.isCommitted ? 'timeout_idle' : 'timeout_first_content');
+      onLapse(this.isAnswering ? 'timeout_idle' : 'timeout_first_content');
     } else if (this.isTooSlow(now)) onLapse('min_throughput');
     else this.arm(now);
   };
@@ -91,13 +95,13 @@ export class Watchdog {
   private quietUntil(): number {
     const { timeouts, beforeCommitMs } = this.options;
     if (this.isWaiting) return this.startedAt + Math.min(timeouts.firstContent, beforeCommitMs);
-    if (!this.isCommitted) return this.startedAt + beforeCommitMs;
+    if (!this.isAnswering) return this.startedAt + beforeCommitMs;
     return this.lastFed + (this.isPaused ? timeouts.total : timeouts.idle);
   }
 
   private isTooSlow(now: number): boolean {
     const { minThroughput: rule } = this.options;
-    if (!rule || this.isCommitted || this.windowStart === undefined) return false;
+    if (!rule || this.isAnswering || this.windowStart === undefined) return false;
     const span = now - this.windowStart;
     if (span < rule.over) return false;
     const slow = this.windowBytes * 1000 < rule.bytesPerSecond * span;
@@ -109,7 +113,7 @@ export class Watchdog {
   private arm(now: number): void {
     const { callDeadline, minThroughput, clock } = this.options;
     let next = Math.min(callDeadline, this.quietUntil()) - now;
-    if (minThroughput && !this.isCommitted) next = Math.min(next, minThroughput.over);
+    if (minThroughput && !this.isAnswering) next = Math.min(next, minThroughput.over);
     this.timer = clock.setTimeout(this.check, Math.max(1, Math.ceil(next)));
   }
 

@@ -11,6 +11,7 @@ const MAX_IDLE_BYTES = 64 * 1024;
 /** Framing and the rules of every protocol's stream; a protocol interprets its events. */
 export abstract class EventStream implements StreamReader {
   contentSeen = false;
+  thinking = false;
   events = 0;
   ended = false;
   failure: StreamFailure | undefined;

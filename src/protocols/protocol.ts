@@ -145,6 +145,8 @@ export interface StreamReader {
    * (an answer that only finishes is an empty answer).
    */
   readonly contentSeen: boolean;
+  /** Reasoning was opened, perhaps without a text: every event is a sign of life from then on. */
+  readonly thinking: boolean;
   /** Events so far, those held back or dropped included; before the first content only those with data. */
   readonly events: number;
   /** Bytes that wait for the first content. */

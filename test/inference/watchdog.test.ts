@@ -39,7 +39,7 @@ describe('Watchdog', () => {
     ),
     () => {
       const { clock, watchdog, lapses } = setup();
-      watchdog.committed();
+      watchdog.answering();
       for (let i = 0; i < 10; i++) {
         clock.advance(150);
         watchdog.fed(1);
@@ -52,7 +52,7 @@ describe('Watchdog', () => {
 
   it('does not count silence that a slow client causes', () => {
     const { clock, watchdog, lapses } = setup();
-    watchdog.committed();
+    watchdog.answering();
     watchdog.paused(true);
     clock.advance(1000);
     watchdog.paused(false);
@@ -64,7 +64,7 @@ describe('Watchdog', () => {
 
   it('waits for a client that takes nothing as long as a whole call may last', () => {
     const { clock, watchdog, lapses } = setup({ callDeadline: Infinity });
-    watchdog.committed();
+    watchdog.answering();
     for (const reads of [true, false]) {
       watchdog.paused(true);
       clock.advance(4999);
@@ -83,7 +83,7 @@ describe('Watchdog', () => {
       return clock.setTimeout(fn, ms);
     };
     const { watchdog } = setup({ clock: { ...clock, setTimeout }, callDeadline: Infinity });
-    watchdog.committed();
+    watchdog.answering();
     watchdog.paused(true);
     clock.advance(4000);
     expect(delays.length).toBeGreaterThan(1);
@@ -92,7 +92,7 @@ describe('Watchdog', () => {
 
   it('ends the call at its deadline, committed or not', () => {
     const { clock, watchdog, lapses } = setup({ callDeadline: 250 });
-    watchdog.committed();
+    watchdog.answering();
     for (let i = 0; i < 5; i++) {
       clock.advance(60);
       watchdog.fed(1);
@@ -130,9 +130,22 @@ describe('Watchdog', () => {
     expect(lapses).toEqual([]);
   });
 
+  it('judges no slow candidate once it has opened its reasoning', () => {
+    const { clock, watchdog, lapses } = setup({
+      timeouts: { firstContent: 300, wholeAnswer: 5000, idle: 2000, total: 5000 },
+      minThroughput: { bytesPerSecond: 100, over: 1000 },
+    });
+    watchdog.fed(20);
+    watchdog.answering();
+    clock.advance(1990);
+    expect(lapses).toEqual([]);
+    clock.advance(10);
+    expect(lapses).toEqual([['timeout_idle', 2000]]);
+  });
+
   it('leaves no timer behind', () => {
     const { clock, watchdog } = setup();
-    watchdog.committed();
+    watchdog.answering();
     watchdog.stop();
     expect(clock.pending).toBe(0);
   });

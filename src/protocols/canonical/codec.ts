@@ -90,6 +90,8 @@ export interface StreamDecoder {
   read(frame: SseFrame): readonly CanonicalEvent[];
   /** The provider closed the connection: `end` if its protocol has no other end, else a failure. */
   close(): readonly CanonicalEvent[];
+  /** The provider has opened reasoning of which no part shows. Default: parts show all of it. */
+  readonly isThinking?: boolean;
 }
 
 /** Synchronous; one object per stream. Sees parts one at a time. */

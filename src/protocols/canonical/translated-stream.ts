@@ -66,7 +66,9 @@ export class TranslatedStream extends EventStream {
 
   protected read(frame: SseFrame, out: SseBatch): void {
     try {
-      this.#takeAll(this.#options.decoder.read(frame), out);
+      const { decoder } = this.#options;
+      this.#takeAll(decoder.read(frame), out);
+      this.thinking ||= decoder.isThinking === true;
     } catch (thrown) {
       if (!isTooDeep(thrown)) throw thrown;
       this.fail('malformed', 'an event of the provider is nested too deeply');
@@ -143,8 +145,10 @@ export class TranslatedStream extends EventStream {
     if (event.type === 'delta') {
       this.outputChars += event.text.length;
       this.contentSeen ||= event.text !== '';
-    } else if (event.type === 'open') this.contentSeen ||= IS_CONTENT.has(event.opening.type);
-    else if (event.type === 'finish') this.contentSeen = true;
+    } else if (event.type === 'open') {
+      this.contentSeen ||= IS_CONTENT.has(event.opening.type);
+      this.thinking ||= event.opening.type === 'reasoning';
+    } else if (event.type === 'finish') this.contentSeen = true;
     else if (event.type === 'start' || event.type === 'usage')
       this.usage = event.usage ?? this.usage;
     else if (event.type === 'end' && !this.contentSeen)

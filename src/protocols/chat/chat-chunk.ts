@@ -5,6 +5,8 @@ import type { StreamFailure } from '../protocol.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
+const REASONING = /^(?:reasoning|thinking)/;
+
 /**
  * True when a member of this name is in the JSON text with a value that begins with one of
  * `starts`. Quotes inside JSON strings are escaped, so the name with its quotes can only be a name
@@ -30,6 +32,20 @@ export function hasMember(text: string, tail: `${string}"`, starts: string): boo
 export function hasContent(chunk: Members): boolean {
   return choicesOf(chunk).some(
     (choice) => isFilled(choice['finish_reason']) || deltaOf(choice).some(isContent),
+  );
+}
+
+/**
+ * True for a chunk with a member for reasoning, whichever of its names the provider uses: an empty text
+ * opens what some models never show. Lists of content have it as a part.
+ */
+export function hasReasoning(chunk: Members): boolean {
+  return choicesOf(chunk).some((choice) =>
+    deltaOf(choice).some(([name, value]) =>
+      name === 'content'
+        ? Array.isArray(value) && value.some((part) => isJsonObject(part) && 'thinking' in part)
+        : REASONING.test(name) && (value === '' || isFilled(value)),
+    ),
   );
 }
 

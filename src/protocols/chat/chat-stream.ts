@@ -8,7 +8,14 @@ import { NO_USAGE } from '../../core/usage.ts';
 import { EventStream } from '../event-stream.ts';
 import { modelPatches, rewriteModelName } from '../model-member.ts';
 import type { StreamOptions, StreamReader } from '../protocol.ts';
-import { finishedChoices, hasContent, hasMember, toChunkFailure, toFailure } from './chat-chunk.ts';
+import {
+  finishedChoices,
+  hasContent,
+  hasMember,
+  hasReasoning,
+  toChunkFailure,
+  toFailure,
+} from './chat-chunk.ts';
 import { measureOutput } from './chat-output.ts';
 import { usageOf, writeChatUsage } from './chat-usage.ts';
 
@@ -98,6 +105,7 @@ class ChatStream extends EventStream {
     this.usage = usageOf(value) ?? this.usage;
     this.#isUsageTold ||= isJsonObject(value['usage']);
     this.contentSeen ||= hasContent(value);
+    this.thinking ||= hasReasoning(value);
     for (const index of finishedChoices(value)) this.#finished.add(index);
     return this.#options.peek.keepUsage || !isUsageChunk(value);
   }

@@ -40,6 +40,15 @@ export function hasContent(chunk: Members): boolean {
   );
 }
 
+/** True for a chunk with a thought, or the signature of one, whose text some models never show. */
+export function hasThought(chunk: Members): boolean {
+  return candidatesOf(chunk).some((candidate) =>
+    partsOf(candidate).some(
+      ({ thought, thoughtSignature }) => thought === true || isFilled(thoughtSignature),
+    ),
+  );
+}
+
 /** Members that are not known yet count, so new kinds of parts do. */
 function saysSomething(part: Members): boolean {
   return Object.entries(part).some(

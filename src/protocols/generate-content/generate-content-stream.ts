@@ -10,6 +10,7 @@ import {
   candidatesOf,
   finishReasonOf,
   hasContent,
+  hasThought,
   measureAnswer,
   toChunkFailure,
 } from './generate-content-chunk.ts';
@@ -78,6 +79,7 @@ class GenerateContentStream extends EventStream {
 
   #note(value: Members): void {
     this.contentSeen ||= hasContent(value);
+    this.thinking ||= hasThought(value);
     this.usage = toGenerateContentUsage(value['usageMetadata']) ?? this.usage;
     this.outputChars += measureAnswer(value);
     this.#blocked ||= blockReasonOf(value) !== undefined;

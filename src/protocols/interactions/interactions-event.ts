@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../core/json/value.ts';
+import { membersOf } from '../json-fields.ts';
 import type { StreamFailure } from '../protocol.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -26,13 +27,22 @@ export function isCompletion(type: string | undefined): boolean {
 /** True when the event commits; kinds that are not known yet do, too. */
 export function commits(type: string | undefined, value: Members): boolean {
   if (type === undefined || LIFECYCLE.has(type)) return false;
-  const member = OPENING[type];
-  if (member === undefined) return true;
-  const part = value[member];
+  const part = openingOf(type, value);
   return (
-    isJsonObject(part) &&
+    part === undefined ||
     Object.entries(part).some(([name, one]) => name !== 'type' && isFilled(one))
   );
+}
+
+/** True when a thought begins, whose text some models never show. */
+export function opensThought(type: string | undefined, value: Members): boolean {
+  return type !== undefined && openingOf(type, value)?.['type'] === 'thought';
+}
+
+/** What begins with the event; undefined for an event of another kind. */
+function openingOf(type: string, value: Members): Members | undefined {
+  const member = OPENING[type];
+  return member === undefined ? undefined : membersOf(value[member]);
 }
 
 /**

@@ -9,7 +9,7 @@ import { EventStream } from '../event-stream.ts';
 import { rewriteModelName } from '../model-member.ts';
 import type { ProviderWork, StreamOptions, StreamReader } from '../protocol.ts';
 import { isRunning, toInteraction } from './interaction.ts';
-import { commits, isCompletion, toStreamFailure } from './interactions-event.ts';
+import { commits, isCompletion, opensThought, toStreamFailure } from './interactions-event.ts';
 import { measureOutput } from './interactions-output.ts';
 import { toInteractionUsage } from './interactions-usage.ts';
 
@@ -68,6 +68,7 @@ class InteractionsStream extends EventStream {
     this.#note(value);
     this.#completed ||= isCompletion(type);
     this.contentSeen ||= commits(type, value);
+    this.thinking ||= opensThought(type, value);
     this.outputChars += measureOutput(value['delta']);
     this.#forward(frame, value, out);
   }

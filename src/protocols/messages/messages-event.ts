@@ -7,6 +7,7 @@ import { rewriteModelName } from '../model-member.ts';
 
 type Event = Readonly<Record<string, unknown>>;
 
+const THINKING: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
 const DELTA_TEXT = /"(?:text|thinking|partial_json)"\s*:\s*"/;
 
 /** Measures the generated text of a delta's JSON, in its characters. */
@@ -27,6 +28,16 @@ export function hasContent({ type, content_block: block, delta, message }: Event
   if (type === 'content_block_start') return isJsonObject(block) && isFilled(block);
   if (type === 'content_block_delta') return isJsonObject(delta) && isFilled(delta);
   return type === 'message_delta' && isJsonObject(delta) && isStopped(delta);
+}
+
+/** True for an event in which thinking begins, whose text some models never show. */
+export function opensThinking({ content_block: block, message }: Event): boolean {
+  const blocks = isJsonObject(message) ? message['content'] : [block];
+  return Array.isArray(blocks) && blocks.some(isThinking);
+}
+
+function isThinking(block: unknown): boolean {
+  return isJsonObject(block) && THINKING.has(block['type']);
 }
 
 function holdsBlocks({ content }: Event): boolean {

@@ -10,6 +10,7 @@ import {
   isSameMessage,
   isStopped,
   measureDelta,
+  opensThinking,
   rewriteStartModel,
 } from './messages-event.ts';
 import { sizeOfContent } from './messages-answer.ts';
@@ -107,6 +108,7 @@ class MessagesStream extends EventStream {
   #note(type: string | undefined, event: Event, payload: string): void {
     const { message, delta, usage } = event;
     this.contentSeen ||= hasContent({ ...event, type });
+    this.thinking ||= opensThinking(event);
     if (type === DELTA) this.outputChars += measureDelta(payload);
     if (type === 'message_start' && isJsonObject(message)) {
       this.#noteUsage(message['usage']);

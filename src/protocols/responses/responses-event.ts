@@ -25,6 +25,13 @@ export function hasContent(type: string, { delta, item, part, response }: Member
   return true;
 }
 
+/** True for an event of a reasoning item, whose text some models never show. */
+export function isOfReasoning(type: string, { item }: Members): boolean {
+  return (
+    type.startsWith('response.reasoning_') || (isJsonObject(item) && item['type'] === 'reasoning')
+  );
+}
+
 interface PublicError {
   readonly code: string | null;
   readonly message: string;

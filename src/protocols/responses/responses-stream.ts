@@ -12,7 +12,7 @@ import { keepPublic } from './public/keep-public.ts';
 import type { Slots } from './public/keep-public.ts';
 import { publicSlots } from './public/public-slots.ts';
 import type { Shape } from './public/shape.ts';
-import { hasContent, toErrorEvent } from './responses-event.ts';
+import { hasContent, isOfReasoning, toErrorEvent } from './responses-event.ts';
 import { toResponsesFailure } from './responses-failure.ts';
 import { measureItems } from './responses-output.ts';
 import { MAX_PINS, pinsOfAnswer } from './responses-pins.ts';
@@ -106,6 +106,7 @@ class ResponsesStream extends EventStream {
 
   #note(type: string, event: Members): void {
     this.contentSeen ||= hasContent(type, event);
+    this.thinking ||= isOfReasoning(type, event);
     const { delta, item, response } = event;
     if (typeof delta === 'string') this.outputChars += delta.length;
     if (type === 'response.output_item.done') this.#pin({ output: [item], store: this.#store });

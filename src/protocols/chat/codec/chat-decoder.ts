@@ -3,7 +3,7 @@ import type { SseFrame } from '../../../core/sse/frame.ts';
 import type { StreamDecoder } from '../../canonical/codec.ts';
 import type { CanonicalEvent } from '../../canonical/stream.ts';
 import type { StreamFailure } from '../../protocol.ts';
-import { toChunkFailure, toFailure } from '../chat-chunk.ts';
+import { hasReasoning, toChunkFailure, toFailure } from '../chat-chunk.ts';
 import { usageOf } from '../chat-usage.ts';
 import { DeltaReader } from './delta-reader.ts';
 import { defined } from '../../json-fields.ts';
@@ -17,6 +17,7 @@ export function createChatDecoder(): StreamDecoder {
 
 /** Reads the chunks of one choice; the gateway asks for only one. */
 class ChatDecoder implements StreamDecoder {
+  isThinking = false;
   readonly #deltas = new DeltaReader();
   #started = false;
 
@@ -29,6 +30,7 @@ class ChatDecoder implements StreamDecoder {
     if (!chunk) return fail({ kind: 'malformed', message: 'an event of the provider is not JSON' });
     const failure = toChunkFailure(chunk);
     if (failure) return fail(failure);
+    this.isThinking ||= hasReasoning(chunk);
     const events = this.#readChunk(chunk);
     return this.#started ? events : [...this.#start(chunk), ...events];
   }

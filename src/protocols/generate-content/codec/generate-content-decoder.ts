@@ -9,6 +9,7 @@ import {
   blockReasonOf,
   candidatesOf,
   finishReasonOf,
+  hasThought,
   partsOf,
   toChunkFailure,
 } from '../generate-content-chunk.ts';
@@ -35,6 +36,7 @@ const MAX_SOURCES = 1000;
  * finish is reported when the connection closes, for the protocol has no other end.
  */
 class GenerateContentDecoder implements StreamDecoder {
+  isThinking = false;
   #ids: PartIds | undefined;
   #parts = 0;
   /** Kind of the last part, while it may still grow. */
@@ -61,6 +63,7 @@ class GenerateContentDecoder implements StreamDecoder {
       ? toChunkFailure(value)
       : ({ kind: 'malformed', message: 'an event of the provider is not JSON' } as const);
     if (!value || failure) return failure ? [{ type: 'failure', failure }] : [];
+    this.isThinking ||= hasThought(value);
     return [...this.#start(value, text), ...this.#chunk(value)];
   }
 
