@@ -1,4 +1,5 @@
 import type { Protocol } from '../protocols/registry.ts';
+import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { Quirks } from '../core/json/quirks.ts';
 import type { ModelListing } from './listing/model-listing.ts';
 import type { FailureClass } from '../upstream/classify.ts';
@@ -61,6 +62,8 @@ export interface ProviderDefinition {
   refuseBetas?: readonly string[];
   /** Quirks by protocol. */
   quirks?: Partial<Record<Protocol, Quirks>>;
+  /** Capabilities of all its models for translated requests, in place of those of the table. */
+  capabilities?: Partial<Capabilities>;
   /** Environment variables in which people keep this vendor's key, most usual first. */
   envKeys?: readonly string[];
   /** Variable in which the vendor's own client finds another address, in the form of `baseUrl`. */

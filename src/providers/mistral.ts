@@ -1,3 +1,4 @@
+import { MISTRAL } from '../protocols/capabilities/open-models.ts';
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
 import { OPENAI_LISTING } from './listing/model-listing.ts';
@@ -16,6 +17,7 @@ export const mistral: ProviderDefinition = defineProvider({
   quirks: {
     chat: { drop: ['stream_options'], rename: { max_completion_tokens: 'max_tokens' } },
   },
+  capabilities: MISTRAL,
   noStreamUsage: true,
   fetchesMedia: true,
   envKeys: ['MISTRAL_API_KEY'],

@@ -1,3 +1,4 @@
+import { CHAT_TEMPLATE } from '../protocols/capabilities/open-models.ts';
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
 import { OPENAI_LISTING } from './listing/model-listing.ts';
@@ -19,5 +20,6 @@ export const ollama: ProviderDefinition = defineProvider({
   // No other name of the limit is known there, and unknown fields are ignored.
   quirks: { chat: { rename: { max_completion_tokens: 'max_tokens' } } },
   envKeys: ['OLLAMA_API_KEY'],
+  capabilities: CHAT_TEMPLATE,
   models: OPENAI_LISTING,
 });

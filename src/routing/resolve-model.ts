@@ -246,7 +246,7 @@ function toRoute(route: RouteRecord, { index, record, provider, defaults }: Rout
     timeouts: toTimeouts([route.timeouts, record.timeouts, provider.timeouts], defaults),
     minThroughput: toMinThroughput(route),
     responseModel: route.response_model,
-    capabilities: route.capabilities ?? {},
+    capabilities: { ...account.definition.capabilities, ...route.capabilities },
   };
 }
 

@@ -3,6 +3,7 @@ import { UNKNOWN } from '../../src/protocols/capabilities/capabilities-of.ts';
 import type { Rule } from '../../src/protocols/capabilities/capabilities.ts';
 import { budgetOfEffort, EFFORTS } from '../../src/protocols/capabilities/efforts.ts';
 import { RULES } from '../../src/protocols/capabilities/rules.ts';
+import { PROVIDERS } from '../../src/providers/registry.ts';
 import { model } from '../../src/resources/kinds/model.ts';
 import { table } from './table.ts';
 
@@ -33,12 +34,28 @@ export function rulesTable(): string {
   const rows = RULES.map(({ source, protocols = [], takes, ...rule }) => [
     modelsOf(rule),
     protocols.join(', '),
-    Object.entries(takes)
-      .map(([name, value]) => code(`${name}: ${said(value)}`))
-      .join(', '),
+    takesOf(takes),
     `[${rule.vendor}](${source})`,
   ]);
-  return table([['Upstream model', 'Asked in', 'Takes', 'Source'], ...rows]);
+  return table([['Upstream model', 'Asked in', 'Takes', 'Source'], ...rows, ...typeRows()]);
+}
+
+/** Types of providers that share their capabilities, and the page of the rule that has the same. */
+function typeRows(): string[][] {
+  const providers = [...PROVIDERS.values()];
+  const all = new Set(providers.flatMap(({ capabilities }) => capabilities ?? []));
+  return [...all].map((takes) => {
+    const { vendor, source } = RULES.find((rule) => rule.takes === takes)!;
+    const types = providers.filter(({ capabilities }) => capabilities === takes);
+    const names = types.map(({ id }) => code(`type: ${id}`)).join(', ');
+    return [names, '', takesOf(takes), `[${vendor}](${source})`];
+  });
+}
+
+function takesOf(takes: object): string {
+  return Object.entries(takes)
+    .map(([name, value]) => code(`${name}: ${said(value)}`))
+    .join(', ');
 }
 
 function modelsOf({ models, from, below }: Pick<Rule, 'models' | 'from' | 'below'>): string {

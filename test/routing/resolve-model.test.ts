@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Capabilities } from '../../src/protocols/capabilities/capabilities.ts';
 import { defineProvider } from '../../src/providers/define-provider.ts';
+import type { ProviderDefinition } from '../../src/providers/define-provider.ts';
+import { PROVIDERS } from '../../src/providers/registry.ts';
 import { toApi, toApiModel, toModel, toPassedThrough } from '../../src/routing/resolve-model.ts';
 import type {
   AccountRecord,
@@ -7,6 +10,7 @@ import type {
   ModelRecord,
 } from '../../src/routing/resolve-model.ts';
 import { FREE } from '../../src/usage/usage.ts';
+import { verifies } from '../requirements.ts';
 import { fakeAccount } from '../support/catalog.ts';
 import { accountRecord, apiRecord, DEFAULTS, MADE_S, modelRecord, routeRecord } from './records.ts';
 
@@ -30,6 +34,31 @@ const published = (facts: { contextWindow?: number; description?: string } = {})
     type === 'custom' && upstream === 'up'
       ? { pricing: { input: 5 }, contextWindow: undefined, description: undefined, ...facts }
       : undefined,
+});
+
+describe('a route', () => {
+  const takes = (definition: ProviderDefinition, capabilities?: Partial<Capabilities>) => {
+    const server = accountRecord('server', {
+      account: { ...fakeAccount('server'), definition },
+    });
+    const routes = [routeRecord('server', { capabilities })];
+    return resolve(modelRecord('m', { routes }), { accounts: [server] }).routes[0]?.capabilities;
+  };
+
+  it(
+    verifies(
+      'capabilities.system-texts',
+      'has the capabilities of its type of provider, unless it states others',
+    ),
+    () => {
+      for (const type of ['llamacpp', 'lmstudio', 'sglang', 'vllm', 'ollama', 'custom', 'mistral'])
+        expect(takes(PROVIDERS.get(type)!), type).toMatchObject({ system_turns: false });
+      expect(takes(PROVIDERS.get('mistral')!)).toMatchObject({ exact_tool_id_length: 9 });
+      expect(takes(PROVIDERS.get('openai')!)).toEqual({});
+      const stated = { system_turns: true, penalties: false };
+      expect(takes(PROVIDERS.get('vllm')!, stated)).toEqual(stated);
+    },
+  );
 });
 
 describe('a model', () => {

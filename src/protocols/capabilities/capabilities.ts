@@ -30,18 +30,26 @@ export interface Capabilities extends NameBounds {
   readonly forced_tool_with_thinking: boolean;
   /** Most characters of a tool call's id; null: no bound. */
   readonly tool_id_length: number | null;
+  /** Letters and digits of ASCII that an id of a tool call consists of; null: {@link tool_id_length}. */
+  readonly exact_tool_id_length: number | null;
   /** Least output tokens that can be asked for. */
   readonly min_output_tokens: number;
   /** Media types of documents that are taken as bytes, others only as text; null: all. */
   readonly document_types: readonly string[] | null;
   /** A turn of the assistant may follow another one. */
   readonly consecutive_assistant_turns: boolean;
+  /** A turn of the user may follow another one. */
+  readonly consecutive_user_turns: boolean;
+  /** A turn of the user may follow the results of tools; false: one of the assistant is between. */
+  readonly user_after_tool: boolean;
   /** A conversation may begin with a turn of the assistant. */
   readonly assistant_first: boolean;
   /** A conversation may end with a turn of the assistant, which the model continues. */
   readonly assistant_last: boolean;
-  /** System texts may follow turns of the user, in a protocol with a separate field for them. */
+  /** System texts may be several and follow turns of the user; false: one is in front. */
   readonly system_turns: boolean;
+  /** There are system texts; false: the user's first turn begins with them. */
+  readonly system_texts: boolean;
   /** Tools of free text are taken as such. */
   readonly custom_tools: boolean;
   /** `frequency_penalty` and `presence_penalty` other than 0 are taken. */

@@ -11,6 +11,9 @@ import type { Feature } from '../features.ts';
 import type { Protocol } from '../registry.ts';
 import type { Capabilities } from './capabilities.ts';
 
+/** Follows the results of tools where the user cannot. */
+const SEEN: Turn = { role: 'assistant', parts: [{ type: 'text', text: 'I have the results.' }] };
+
 /** Model that is asked, in the protocol of its provider. */
 interface CallTarget {
   readonly protocol: Protocol;
@@ -19,7 +22,7 @@ interface CallTarget {
 
 /**
  * Turns whose calls are signed and whose results are texts, where the model wants them so. Media of
- * results are in a turn of the user, after all results of the round.
+ * results are in a turn of the user, after all results of the round, and a turn of the assistant is between.
  *
  * @param losses notes media that are not in their results
  */
@@ -33,7 +36,8 @@ export function* fitCalls(
     value === null
       ? turns
       : yield* collectSteps(turns, (turn) => [withSignedCall(turn, { origin: protocol, value })]);
-  if (takes.tool_result_media) return signed;
+  // Some codecs put such media after the results, where this model takes no turn of the user.
+  if (takes.tool_result_media && takes.user_after_tool) return signed;
   let shown: Part[] = [];
   const told = yield* collectSteps(signed, (turn, index) => {
     const parts = turn.parts.map((part) => {
@@ -44,12 +48,19 @@ export function* fitCalls(
       shown.push({ type: 'text', text }, ...media);
       return { ...part, content: part.content.filter((one) => !isMedia(one)) };
     });
-    const isLast = shown.length > 0 && signed[index + 1]?.role !== 'tool';
-    const behind: Turn[] = isLast ? [{ role: 'user', parts: shown }] : [];
-    if (isLast) shown = [];
-    return [{ ...turn, parts }, ...behind];
+    const next = signed[index + 1]?.role;
+    const isJoined = turn.role === 'tool' && next === 'user' && !takes.consecutive_user_turns;
+    if (shown.length === 0 || next === 'tool' || isJoined) return [{ ...turn, parts }];
+    const media = shown;
+    shown = [];
+    const behind: Turn = { role: 'user', parts: media };
+    if (turn.role === 'user') return [{ ...turn, parts: [...media, ...parts] }];
+    return [{ ...turn, parts }, behind];
   });
-  return told;
+  if (takes.user_after_tool) return told;
+  return yield* collectSteps(told, (turn, index) =>
+    turn.role === 'user' && told[index - 1]?.role === 'tool' ? [SEEN, turn] : [turn],
+  );
 }
 
 type Content = ToolResultPart['content'][number];

@@ -58,10 +58,10 @@ export function* fitRequest(
   const choice = fitChoice({ ...sampled, tools }, losses);
   const isStopped = reasoning.state === 'off' && !takes.budget_after_calls;
   const told = isStopped ? yield* withoutReasoning(said, losses) : said;
-  const turns = yield* fitTurns(told, takes);
+  const turns = yield* fitTurns(told, takes, losses);
   const read = yield* fitDocuments(turns, takes.document_types);
-  const called = yield* fitCalls(read, { protocol, takes }, losses);
-  const fitting = yield* fitToolIds(called, takes.tool_id_length);
+  const called = yield* fitToolIds(read, takes);
+  const fitting = yield* fitCalls(called, { protocol, takes }, losses);
   const { output } = sampled;
   const { named, names } = yield* fitNames({ turns: fitting, ...choice, output }, takes);
   const limited = isShort ? { ...sampled, maxOutputTokens: takes.min_output_tokens } : sampled;

@@ -3,25 +3,55 @@ import { collectSteps, eachInSteps } from '../../core/turns/in-turns.ts';
 import type { Steps } from '../../core/turns/in-turns.ts';
 import type { CanonicalRequest, Part, Turn } from '../canonical/canonical.ts';
 import { otherId } from '../canonical/unique-ids.ts';
+import type { Capabilities } from './capabilities.ts';
 import { fitName, isFitting } from './name-bounds.ts';
 import type { NameBounds, OwnNames } from './name-bounds.ts';
 
 type Named = Pick<CanonicalRequest, 'turns' | 'tools' | 'toolChoice' | 'output'>;
 
 const PREFIX = 'call_';
+const LETTERS_AND_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+type IdForm = Pick<Capabilities, 'tool_id_length' | 'exact_tool_id_length'>;
 
 /**
- * Turns whose calls have ids of their own, of at most `length` characters. A shorter id is a digest of the
- * longer one: the same for a call and its result and in every later request, and unlike any other.
+ * Turns whose calls have ids of their own, in the form that the model takes. An id of another form becomes a
+ * digest: the same for a call and its result and in every later request, and unlike any other.
  */
-export function* fitToolIds(turns: readonly Turn[], length: number | null): Steps<readonly Turn[]> {
+export function* fitToolIds(turns: readonly Turn[], form: IdForm): Steps<readonly Turn[]> {
   const own = (yield* hasDoubles(turns)) ? yield* withoutDoubles(turns) : turns;
-  if (length === null) return own;
-  return yield* collectSteps(own, (turn) => [
-    turn.parts.some((part) => idOf(part).length > length)
-      ? { ...turn, parts: turn.parts.map((part) => withFitting(part, length)) }
-      : turn,
-  ]);
+  const fit = fitterOf(form);
+  if (!fit) return own;
+  const withFitting = (part: Part): Part => {
+    const id = idOf(part);
+    const fitting = id === undefined ? id : fit(id);
+    return fitting === undefined || fitting === id ? part : withId(part, fitting);
+  };
+  return yield* collectSteps(own, (turn) => {
+    const parts = turn.parts.map(withFitting);
+    return [parts.every((part, at) => part === turn.parts[at]) ? turn : { ...turn, parts }];
+  });
+}
+
+function fitterOf({
+  tool_id_length: most,
+  exact_tool_id_length: exact,
+}: IdForm): ((id: string) => string) | undefined {
+  if (exact !== null) {
+    return (id) => (id.length === exact && /^[A-Za-z\d]+$/.test(id) ? id : shortDigest(id, exact));
+  }
+  return most === null ? undefined : (id) => (id.length > most ? longDigest(id, most) : id);
+}
+
+/** @param length at most the bytes of the digest */
+function shortDigest(id: string, length: number): string {
+  const bytes = createHash('sha256').update(id).digest().subarray(0, length);
+  return Array.from(bytes, (byte) => LETTERS_AND_DIGITS[byte % LETTERS_AND_DIGITS.length]).join('');
+}
+
+function longDigest(id: string, length: number): string {
+  const digest = createHash('sha256').update(id).digest('base64url');
+  return `${PREFIX}${digest}`.slice(0, length);
 }
 
 function* hasDoubles(turns: readonly Turn[]): Steps<boolean> {
@@ -64,21 +94,14 @@ function* withoutDoubles(turns: readonly Turn[]): Steps<readonly Turn[]> {
   });
 }
 
-function idOf(part: Part): string {
+function idOf(part: Part): string | undefined {
   if (part.type === 'tool_call') return part.id;
-  return part.type === 'tool_result' ? part.callId : '';
+  return part.type === 'tool_result' ? part.callId : undefined;
 }
 
 function withId(part: Part, id: string): Part {
   if (part.type === 'tool_call') return { ...part, id };
   return part.type === 'tool_result' ? { ...part, callId: id } : part;
-}
-
-function withFitting(part: Part, length: number): Part {
-  const id = idOf(part);
-  if (id.length <= length) return part;
-  const digest = createHash('sha256').update(id).digest('base64url');
-  return withId(part, `${PREFIX}${digest}`.slice(0, length));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Capabilities, Rule } from './capabilities.ts';
+import { OPEN_MODELS } from './open-models.ts';
 
 const OPENAI = { vendor: 'openai', protocols: ['chat', 'responses'] } as const;
 const GOOGLE = { vendor: 'google', protocols: ['generate-content'] } as const;
@@ -160,6 +161,7 @@ export const RULES: readonly Rule[] = [
     ...ANTHROPIC,
     takes: {
       assistant_first: false,
+      system_turns: false,
       custom_tools: false,
       blank_texts: false,
       personal_user: false,
@@ -378,4 +380,5 @@ export const RULES: readonly Rule[] = [
     takes: { efforts: ['minimal', 'low', 'medium', 'high'], thinking_off: false },
     source: 'https://ai.google.dev/gemini-api/docs/openai',
   },
+  ...OPEN_MODELS,
 ];

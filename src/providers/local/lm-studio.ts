@@ -1,3 +1,4 @@
+import { CHAT_TEMPLATE } from '../../protocols/capabilities/open-models.ts';
 import { defineProvider } from '../define-provider.ts';
 import type { ProviderDefinition } from '../define-provider.ts';
 import { OPENAI_LISTING } from '../listing/model-listing.ts';
@@ -15,5 +16,6 @@ export const lmStudio: ProviderDefinition = defineProvider({
     embeddings: { path: '/embeddings' },
   },
   envKeys: ['LM_STUDIO_API_KEY'],
+  capabilities: CHAT_TEMPLATE,
   models: OPENAI_LISTING,
 });

@@ -53,6 +53,13 @@ const capabilities = exactly({
     .nullable()
     .optional()
     .describe('Most characters of a tool call id; null: no bound.'),
+  exact_tool_id_length: z
+    .int()
+    .min(9)
+    .max(32)
+    .nullable()
+    .optional()
+    .describe('Letters and digits of which a tool call id consists; null: any form.'),
   name_length: z
     .int()
     .min(32)
@@ -79,6 +86,14 @@ const capabilities = exactly({
     .boolean()
     .optional()
     .describe('It takes turns of the assistant one behind the other; false: they are joined.'),
+  consecutive_user_turns: z
+    .boolean()
+    .optional()
+    .describe('It takes turns of the user one after the other; false: they are joined.'),
+  user_after_tool: z
+    .boolean()
+    .optional()
+    .describe('The user can follow results of tools; false: the assistant says a word between.'),
   assistant_first: z
     .boolean()
     .optional()
@@ -90,7 +105,11 @@ const capabilities = exactly({
   system_turns: z
     .boolean()
     .optional()
-    .describe('Messages can have system texts behind the user; false: they go in front.'),
+    .describe('It takes several system texts, also after the user; false: one is in front.'),
+  system_texts: z
+    .boolean()
+    .optional()
+    .describe('It takes system texts; false: they begin the first turn of the user.'),
   custom_tools: z
     .boolean()
     .optional()

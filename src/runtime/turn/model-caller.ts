@@ -179,8 +179,8 @@ async function open(
     model,
     defaultMaxTokens: snapshot.models.get(model)?.maxOutputTokens ?? defaultMaxTokens,
     askUsage: true,
-    // No rule of a vendor's may match a logical name.
-    capabilities: UNKNOWN,
+    // No rule of a vendor's may match a logical name; every model takes system texts in front.
+    capabilities: { ...UNKNOWN, system_turns: false },
   });
   const { value } = await inTurns(encoding);
   const result = await runInference(

@@ -6,6 +6,7 @@ import type { Protocol } from '../../../src/protocols/registry.ts';
 import { PROTOCOL_IDS } from '../../../src/protocols/registry.ts';
 import { capabilitiesOf, UNKNOWN } from '../../../src/protocols/capabilities/capabilities-of.ts';
 import type { Capabilities } from '../../../src/protocols/capabilities/capabilities.ts';
+import { MISTRAL } from '../../../src/protocols/capabilities/open-models.ts';
 import { RULES } from '../../../src/protocols/capabilities/rules.ts';
 import { verifies } from '../../requirements.ts';
 
@@ -265,6 +266,51 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
   [`${OPENAI}/guides/safety-best-practices`]: {
     protocol: 'chat',
     cases: [['gpt-4o', { user_length: 64 }]],
+  },
+  'https://github.com/mistralai/mistral-common': {
+    protocol: 'chat',
+    cases: [
+      'mistral-large-latest',
+      'mistralai/Mistral-Small-3.2-24B-Instruct-2506',
+      'open-mixtral-8x22b',
+      'devstral-small-2:24b',
+      'labs/ministral-14b-2512',
+      'magistral-medium-2509',
+      'codestral-latest',
+      'mistral.pixtral-large-2502-v1:0',
+      'mistralai/voxtral-mini',
+      'mathstral:7b',
+    ].map((model) => [model, { ...MISTRAL }]),
+  },
+  'https://huggingface.co/Qwen': {
+    protocol: 'chat',
+    cases: [
+      ['Qwen/Qwen3.5-27B', { system_turns: false, consecutive_user_turns: true }],
+      ['qwen3.6:27b', { system_turns: false }],
+      ['qwen-3.8-plus', { system_turns: false }],
+      ['qwen2.5-coder:32b', { system_turns: true }],
+    ],
+  },
+  'https://huggingface.co/openai/gpt-oss-120b': {
+    protocol: 'chat',
+    cases: [['openai/gpt-oss-20b', { system_turns: false, system_texts: true }]],
+  },
+  'https://huggingface.co/google/gemma': {
+    protocol: 'chat',
+    cases: [
+      ['google/gemma-4-31b-it', { consecutive_user_turns: false, assistant_first: false }],
+      ['medgemma:27b', { consecutive_user_turns: false }],
+    ],
+  },
+  'https://ai.google.dev/gemma/docs': {
+    protocol: 'generate-content',
+    cases: [
+      ['models/gemma-3-27b-it', { system_texts: false }],
+      ['gemma2:9b', { system_texts: false }],
+      ['gemma-7b-it', { system_texts: false }],
+      ['gemma-4-31b-it', { system_texts: true }],
+      ['gemini-2.5-flash', { system_texts: true, consecutive_user_turns: true }],
+    ],
   },
   [`${GOOGLE}/openai`]: {
     protocol: 'chat',

@@ -29,8 +29,7 @@ export function* encodeMessagesRequest(
   const request = yield* fitRequest(limited, { protocol: 'messages', target }, losses);
   const tools = request.tools.map(toTool);
   if (tools.length === 0) loseChoice(request, losses);
-  const { turns, takes } = request;
-  const { system, messages } = yield* toConversation(turns, takes.system_turns, losses);
+  const { system, messages } = yield* toConversation(request.turns, losses);
   if (messages.length === 0) throw nothingLeft();
   const value = {
     ...(tools.length > 0 && { tools, ...toToolChoice(request) }),

@@ -28,14 +28,9 @@ interface Group {
 /**
  * Writes a conversation. Results of tools are the user's words here, in one message with those that
  * follow them. System texts after words of the user become one message before the assistant's
- * answer, so that the earlier messages stay the same; all others, or all where `isInPlace` is
- * false, come first.
+ * answer, so that the earlier messages stay the same; all others come first.
  */
-export function* toConversation(
-  turns: readonly Turn[],
-  isInPlace: boolean,
-  losses: Set<Feature>,
-): Steps<Conversation> {
+export function* toConversation(turns: readonly Turn[], losses: Set<Feature>): Steps<Conversation> {
   const groups: Group[] = [];
   const front: Members[] = [];
   let waiting: Members[] = [];
@@ -49,7 +44,7 @@ export function* toConversation(
   yield* eachInSteps(turns, (turn) => {
     const blocks = toBlocks(turn, losses);
     if (turn.role === 'system' || turn.role === 'developer')
-      return addAll(isInPlace && groups.length > 0 ? waiting : front, blocks);
+      return addAll(groups.length > 0 ? waiting : front, blocks);
     if (turn.role === 'assistant' && blocks.length > 0) settle();
     addTurn(groups, turn, blocks);
   });

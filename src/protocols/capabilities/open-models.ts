@@ -1,0 +1,65 @@
+/** A template writes the prompt, and refuses or drops a system text that is not the first message. */
+export const CHAT_TEMPLATE = { system_turns: false } as const;
+
+/** The user and the assistant take turns, and the user begins. */
+const ALTERNATING = {
+  ...CHAT_TEMPLATE,
+  consecutive_user_turns: false,
+  assistant_first: false,
+} as const;
+
+/** Mistral's validator, which its API and servers of its models share, and its templates. */
+export const MISTRAL = {
+  ...ALTERNATING,
+  exact_tool_id_length: 9,
+  user_after_tool: false,
+  assistant_last: false,
+} as const;
+
+/** Models that many servers and clouds run, by the templates and validators that go with them. */
+export const OPEN_MODELS = [
+  {
+    vendor: 'mistral',
+    models: [
+      'mistral',
+      'mistralai',
+      'mixtral',
+      'ministral',
+      'magistral',
+      'devstral',
+      'codestral',
+      'pixtral',
+      'voxtral',
+      'mathstral',
+    ],
+    takes: MISTRAL,
+    source:
+      'https://github.com/mistralai/mistral-common/blob/main/src/mistral_common/protocol/instruct/validator.py',
+  },
+  {
+    vendor: 'qwen',
+    models: ['qwen#', 'qwen-#'],
+    from: '3.5',
+    takes: CHAT_TEMPLATE,
+    source: 'https://huggingface.co/Qwen/Qwen3.5-27B/blob/main/chat_template.jinja',
+  },
+  {
+    vendor: 'openai',
+    models: ['gpt-oss'],
+    takes: CHAT_TEMPLATE,
+    source: 'https://huggingface.co/openai/gpt-oss-120b/blob/main/chat_template.jinja',
+  },
+  {
+    vendor: 'google',
+    models: ['gemma', '*gemma', 'gemma#'],
+    takes: ALTERNATING,
+    source: 'https://huggingface.co/google/gemma-3-27b-it/blob/main/chat_template.jinja',
+  },
+  {
+    vendor: 'google',
+    models: ['gemma#', 'gemma-#', 'gemma-7b', 'medgemma', 'codegemma', 'shieldgemma'],
+    below: '4',
+    takes: { system_texts: false },
+    source: 'https://ai.google.dev/gemma/docs/core/prompt-structure',
+  },
+] as const;
