@@ -43,6 +43,22 @@ export function fromEnvelope(envelope: Buffer) {
   throw damaged('a stored value has an unknown form');
 }
 
+/** Levels of nesting that what holds a value may add to it. */
+const OUTER_LEVELS = 8;
+
+/**
+ * True for parsed JSON that a value can hold as one of its members: a number such as `1e400` is parsed as
+ * one that is not finite.
+ */
+export function isStorable(json: unknown): boolean {
+  try {
+    assertJson(json, OUTER_LEVELS);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function encode(value: Value): Buffer {
   if (value instanceof EncodedValue) return value.envelope;
   return value instanceof Uint8Array ? tagBytes(value) : Buffer.from(JSON_TAG + toJson(value));

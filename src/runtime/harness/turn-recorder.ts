@@ -1,3 +1,4 @@
+import { isStorable } from '../../store/value-codec.ts';
 import type { NewEvent } from '../../sessions/log/session-event.ts';
 import { toFailedOutcome } from '../tools/tool-content.ts';
 import type { ToolOutcome } from '../tools/tool-server.ts';
@@ -186,6 +187,8 @@ export class TurnRecorder {
 }
 
 function bounded(input: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (!isStorable(input))
+    return { left_out: 'an input with a number beyond 1.8e308 or too many levels' };
   const { length } = JSON.stringify(input);
   return length <= MAX_INPUT ? input : { left_out: `an input of ${length} characters` };
 }

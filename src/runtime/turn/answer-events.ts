@@ -1,15 +1,18 @@
 import { parseJsonObject } from '../../core/json/value.ts';
+import { isStorable } from '../../store/value-codec.ts';
 import type { Part, ToolCallPart } from '../../protocols/canonical/canonical.ts';
 import type { NewEvent } from '../../sessions/log/session-event.ts';
 import type { CallableTool } from '../tools/agent-tools.ts';
 import type { ShownAnswer } from './shown-answer.ts';
 
 /** Reason that a client reads in place of a call that the model got wrong. */
-type Refusal = 'unknown' | 'arguments';
+type Refusal = 'unknown' | 'arguments' | 'unkept';
 
 const REFUSALS: Readonly<Record<Refusal, string>> = {
   unknown: 'There is no such tool.',
   arguments: 'The arguments are no JSON object; call again with complete arguments.',
+  unkept:
+    'The arguments hold a number beyond 1.8e308 or are nested too deeply; call again with a text in its place, or with fewer levels.',
 };
 
 /** The events of an answer, in its order; texts in a row are one message. */
@@ -56,6 +59,7 @@ function toUse(call: ToolCallPart, tool: CallableTool | undefined, shown: ShownA
   const input = call.arguments.trim() === '' ? {} : parseJsonObject(call.arguments);
   if (!tool) return toRefused(id, call, 'unknown');
   if (!input) return toRefused(id, call, 'arguments');
+  if (!isStorable(input)) return toRefused(id, call, 'unkept');
   const { kind, name, server, permission } = tool;
   if (kind === 'custom') return [{ type: 'agent.custom_tool_use', id, name, input }];
   const use = { id, name, input, evaluated_permission: permission };

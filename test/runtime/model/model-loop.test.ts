@@ -373,6 +373,24 @@ describe('custom tools', () => {
     ]);
     expect(idles(session)).toEqual([{ type: 'end_turn' }]);
   });
+
+  it.each(['{"id":1e400}', '{"id":[-1e999]}', `{"id":${'['.repeat(600)}${']'.repeat(600)}}`])(
+    verifies('numbers.kept', 'calls whose arguments no event can hold are refused once: %#'),
+    async (text) => {
+      const calls = [{ name: 'look_up', arguments: text }];
+      const bench = loopBench({ rules: [onTurn(1, { tool_calls: calls })] });
+      const session = new FakeSession({ tools: [LOOK_UP] });
+      session.message('hello');
+      await bench.run(session);
+      expect(session.of('agent.custom_tool_use')).toEqual([]);
+      const [result, ...others] = session.of('agent.tool_result');
+      expect(others).toEqual([]);
+      expect(result?.is_error).toBe(true);
+      expect(JSON.stringify(result)).toContain('beyond 1.8e308');
+      expect(session.of('span.model_request_start')).toHaveLength(2);
+      expect(idles(session)).toEqual([{ type: 'end_turn' }]);
+    },
+  );
 });
 
 describe('tools that the client runs', () => {
