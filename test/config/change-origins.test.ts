@@ -97,6 +97,32 @@ describe('the origin of a difference', () => {
   );
 });
 
+describe('the order of a set', () => {
+  const inOrder = (one: string, other: string) => `
+version: 1
+namespace: team
+organizations: [{ name: default }]
+providers:
+  - { name: p, type: mock, models: [${one}, ${other}], drop_betas: [${one}, ${other}], refuse_betas: [${other}, ${one}], quirks: { chat: { drop: [${one}, ${other}] } } }
+budgets:
+  - { name: b, organization: default, amount: 5, per: day, match: { models: [${one}, ${other}] } }
+agents:
+  - name: helper
+    model: p/x
+    tools: [{ type: agent_toolset_20260401, configs: [{ name: web_fetch, allowed_domains: [${one}, ${other}] }] }]
+`;
+
+  it(verifies('cli.drift', 'is no change, in the files or on the server'), async () => {
+    const server = new FakeServer();
+    await run(server, inOrder('x', 'y'));
+    const other = inOrder('y', 'x');
+    expect(changesOf((await planned(server, other)).made)).toEqual([]);
+    expect((await planned(server, other)).made.summary.total).toBe(0);
+    const less = inOrder('x', 'z');
+    expect(changesOf((await planned(server, less)).made)).not.toEqual([]);
+  });
+});
+
 describe('what no update can change', () => {
   it(
     verifies(

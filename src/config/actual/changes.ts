@@ -9,9 +9,16 @@ import { ObjectRef, SecretRef } from '../objects/references.ts';
 
 /** Lists without order. */
 const SET_FIELDS: ReadonlySet<string> = new Set([
+  'allowed_domains',
   'allowed_models',
+  'blocked_domains',
   'capabilities',
+  'drop',
+  'drop_betas',
+  'keys',
+  'models',
   'protocols',
+  'refuse_betas',
   'scopes',
 ]);
 /** Fields in which null is a value of its own. */
