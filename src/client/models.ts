@@ -26,6 +26,9 @@ export interface ModelCapabilities {
   name_length: number | null;
   name_marks: string | null;
   name_any_start: boolean;
+  max_tools: number | null;
+  max_stops: number | null;
+  max_seed: number | null;
   min_output_tokens: number;
   document_types: string[] | null;
   consecutive_assistant_turns: boolean;

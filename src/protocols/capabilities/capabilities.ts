@@ -30,6 +30,10 @@ export interface Capabilities extends NameBounds {
   readonly forced_tool_with_thinking: boolean;
   /** Most characters of a tool call's id; null: no bound. */
   readonly tool_id_length: number | null;
+  /** Most tools of a request, stop sequences, and seed without its sign; null: no bound. */
+  readonly max_tools: number | null;
+  readonly max_stops: number | null;
+  readonly max_seed: number | null;
   /** Letters and digits of ASCII that an id of a tool call consists of; null: {@link tool_id_length}. */
   readonly exact_tool_id_length: number | null;
   /** Least output tokens that can be asked for. */

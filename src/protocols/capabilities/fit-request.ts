@@ -55,7 +55,7 @@ export function* fitRequest(
     else lost.push(path);
   });
   const { turns: said, tools } = takes.custom_tools ? own : yield* fitCustomTools(own, losses);
-  const choice = fitChoice({ ...sampled, tools }, losses);
+  const choice = fitChoice({ ...sampled, tools }, takes, losses);
   const isStopped = reasoning.state === 'off' && !takes.budget_after_calls;
   const told = isStopped ? yield* withoutReasoning(said, losses) : said;
   const turns = yield* fitTurns(told, takes, losses);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { GatewayError } from '../../core/errors.ts';
 import type { CanonicalRequest, Tool } from '../canonical/canonical.ts';
 import type { Feature } from '../features.ts';
 import type { Capabilities } from './capabilities.ts';
@@ -24,12 +25,13 @@ export function fitSettings(
   takes: Capabilities,
   losses: Set<Feature>,
 ): CanonicalRequest {
-  const { output, stop, user } = request;
+  const { output, stop, seed, user } = request;
   const fitting = { takes, losses };
   const fitted: CanonicalRequest = Object.assign({}, request);
   if (!takes.any_schema) fitted.tools = request.tools.map((tool) => fitStrict(tool, losses));
   if (output) setOrOmit(fitted, 'output', fitOutput(request, fitting));
-  if (stop && !takes.blank_texts) setOrOmit(fitted, 'stop', fitStops(stop, losses));
+  if (stop) setOrOmit(fitted, 'stop', fitStops(stop, fitting));
+  if (seed !== undefined) fitted.seed = fitSeed(seed, takes);
   if (user !== undefined) fitted.user = fitUser(user, takes);
   if (!takes.forced_tool && isForced(request)) {
     losses.add('tool_choice');
@@ -43,11 +45,26 @@ export function fitSettings(
  * out is left out with it, since providers refuse it.
  *
  * @param losses takes a choice that is left out
+ * @throws GatewayError `unsupported_feature` for more tools than the model takes
  */
 export function fitChoice(
+  request: CanonicalRequest,
+  { max_tools: most }: Capabilities,
+  losses: Set<Feature>,
+): Choice {
+  const choice = chooseAmong(request, losses);
+  const { length } = choice.tools;
+  if (most === null || length <= most) return choice;
+  const message = `this route takes at most ${most} tools, and the request has ${length}; send fewer`;
+  throw new GatewayError('unsupported_feature', { message, param: 'tools' });
+}
+
+type Choice = Pick<CanonicalRequest, 'tools' | 'toolChoice'>;
+
+function chooseAmong(
   { tools, toolChoice, allowedTools }: CanonicalRequest,
   losses: Set<Feature>,
-): Pick<CanonicalRequest, 'tools' | 'toolChoice'> {
+): Choice {
   const names = tools.flatMap((tool) => (tool.type === 'function' ? [tool.name] : []));
   const chosen = typeof toolChoice === 'object' ? [toolChoice.name] : (allowedTools ?? names);
   const left = chosen.filter((name) => names.includes(name));
@@ -97,10 +114,19 @@ function fitOutput(
   return { ...output, schema };
 }
 
-function fitStops(stop: readonly string[], losses: Set<Feature>): readonly string[] | undefined {
-  const kept = stop.filter((one) => one.trim() !== '');
+function fitStops(
+  stop: readonly string[],
+  { takes, losses }: Fitting,
+): readonly string[] | undefined {
+  const taken = takes.blank_texts ? stop : stop.filter((one) => one.trim() !== '');
+  const kept = taken.slice(0, takes.max_stops ?? undefined);
   if (kept.length < stop.length) losses.add('stop_sequences');
   return kept.length === 0 ? undefined : kept;
+}
+
+/** Another seed where it is too large, the same in every request. */
+function fitSeed(seed: number, { max_seed: most }: Capabilities): number {
+  return most === null || Math.abs(seed) <= most ? seed : seed % (most + 1);
 }
 
 /** A digest is the same for the same user in every request. */

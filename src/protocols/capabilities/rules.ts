@@ -1,3 +1,4 @@
+import { BOUNDS } from './bounds.ts';
 import type { Capabilities, Rule } from './capabilities.ts';
 import { OPEN_MODELS } from './open-models.ts';
 
@@ -5,8 +6,6 @@ const OPENAI = { vendor: 'openai', protocols: ['chat', 'responses'] } as const;
 const GOOGLE = { vendor: 'google', protocols: ['generate-content'] } as const;
 const ANTHROPIC = { vendor: 'anthropic', protocols: ['messages'] } as const;
 const CLAUDE = ['claude-#', 'claude-*-#', 'claude-v#'];
-
-const OPENAI_SCHEMA = 'https://github.com/openai/openai-openapi/blob/main/openapi.json';
 
 const MID_CONVERSATION =
   'https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages';
@@ -27,6 +26,7 @@ const ALWAYS_REASONS = { thinking_off: false, sampling: false } as const;
  * (`anthropic.claude-…-v1:0`, `openai/gpt-5`).
  */
 export const RULES: readonly Rule[] = [
+  ...BOUNDS,
   {
     ...OPENAI,
     takes: {
@@ -40,11 +40,6 @@ export const RULES: readonly Rule[] = [
     protocols: ['chat'],
     takes: { tool_id_length: 40 },
     source: 'https://platform.openai.com/docs/api-reference/chat',
-  },
-  {
-    ...OPENAI,
-    takes: { name_length: 64, name_marks: '_-' },
-    source: `${OPENAI_SCHEMA}#/components/schemas/FunctionObject`,
   },
   {
     vendor: 'openai',
@@ -146,11 +141,6 @@ export const RULES: readonly Rule[] = [
       forced_tool_with_thinking: false,
     },
     source: 'https://docs.claude.com/en/docs/build-with-claude/extended-thinking',
-  },
-  {
-    ...ANTHROPIC,
-    takes: { name_length: 128, name_marks: '_-' },
-    source: 'https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools',
   },
   {
     ...ANTHROPIC,
@@ -277,11 +267,6 @@ export const RULES: readonly Rule[] = [
     ...GOOGLE,
     takes: { consecutive_assistant_turns: false, assistant_first: false, custom_tools: false },
     source: 'https://ai.google.dev/gemini-api/docs/function-calling',
-  },
-  {
-    ...GOOGLE,
-    takes: { name_length: 128, name_marks: '_.:-', name_any_start: false },
-    source: 'https://ai.google.dev/api/caching#FunctionDeclaration',
   },
   {
     ...GOOGLE,

@@ -7,6 +7,8 @@ import { defineResource } from '../store/define-resource.ts';
 import type { Reference } from '../store/define-resource.ts';
 import { duration, exactly, labels, name, pricing, timeouts } from '../fields/fields.ts';
 
+const most = (least: number) => z.int().min(least).nullable().optional();
+
 /** Capabilities of an upstream model that a route states in place of the table. */
 const capabilities = exactly({
   thinking: z
@@ -76,6 +78,9 @@ const capabilities = exactly({
     .boolean()
     .optional()
     .describe('Such names may begin with any of their characters; false: a letter or _.'),
+  max_tools: most(1).describe('Most tools of a request, which is refused beyond; null: no bound.'),
+  max_stops: most(0).describe('Most stop sequences, the first of which are sent; null: no bound.'),
+  max_seed: most(1).describe('Most of a seed, its sign aside; null: no bound.'),
   min_output_tokens: z.int().positive().optional().describe('Least output tokens to ask for.'),
   document_types: z
     .array(z.string().min(1).max(128))

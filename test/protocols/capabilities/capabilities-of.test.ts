@@ -172,6 +172,7 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
           custom_tools: false,
           blank_texts: false,
           personal_user: false,
+          user_length: 256,
           forced_tool: true,
         },
       ],
@@ -253,11 +254,25 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
   },
   'https://github.com/openai/openai-openapi/blob/main/openapi.json': {
     protocol: 'responses',
-    cases: [['gpt-4o', { name_length: 64, name_marks: '_-', name_any_start: true }]],
+    cases: [
+      ['gpt-4o', { name_length: 64, name_marks: '_-', name_any_start: true }],
+      ['gpt-4.1', { max_tools: 128, max_stops: 4 }],
+      ['o4-mini', { max_stops: 0 }],
+      ['gpt-5-chat-latest', { max_stops: 4 }],
+      ['llama-3.3-70b', { max_tools: null, max_stops: null }],
+    ],
+  },
+  'https://github.com/huggingface/smolagents/issues/1671': {
+    protocol: 'chat',
+    cases: [['gpt-5-mini', { max_tools: 128, max_stops: 0 }]],
   },
   [`${PLATFORM}/agents-and-tools/tool-use/define-tools`]: {
     protocol: 'messages',
     cases: [['claude-haiku-4-5', { name_length: 128, name_marks: '_-', name_any_start: true }]],
+  },
+  'https://ai.google.dev/api/generate-content': {
+    protocol: 'generate-content',
+    cases: [['gemini-2.5-pro', { max_stops: 5, max_seed: 2_147_483_647 }]],
   },
   'https://ai.google.dev/api/caching': {
     protocol: 'generate-content',
