@@ -89,11 +89,35 @@ export class JsonDocument {
     return this.#value;
   }
 
-  /** The value of only one member; undefined for one that is not there. Of a repeated key the last counts. */
+  /**
+   * The value of only one member; undefined for one that is not there. Of a repeated key the last counts. Throws
+   * `invalid_request` when its arrays of numbers are too long to be made into values.
+   */
   get(key: string): unknown {
-    if (this.#value) return Object.hasOwn(this.#value, key) ? this.#value[key] : undefined;
-    const member = this.find(key);
-    return member && readValue(this.body, member.valueStart, member.valueEnd);
+    const member = this.#toMake(key);
+    return member ? readValue(this.body, member.valueStart, member.valueEnd) : this.#made(key);
+  }
+
+  /** Makes {@link get} in steps. */
+  *getSteps(key: string): Steps<unknown> {
+    const member = this.#toMake(key);
+    if (!member) return this.#made(key);
+    return yield* parseSteps(this.body.subarray(member.valueStart, member.valueEnd));
+  }
+
+  #made(key: string): unknown {
+    return this.#value && Object.hasOwn(this.#value, key) ? this.#value[key] : undefined;
+  }
+
+  /** A member within the bounds whose value was not made yet. */
+  #toMake(key: string): ScannedMember | undefined {
+    const member = this.#value ? undefined : this.find(key);
+    // Each number takes a digit and a comma at least, so no shorter member is over the bound.
+    if (member && member.valueEnd - member.valueStart > 2 * (this.#bound?.numbers ?? Infinity)) {
+      const kind = this.kindOf(key);
+      if (kind === 'object' || kind === 'array') refuseNumbers(this.#scanner, this.#bound);
+    }
+    return member;
   }
 
   /** The kind of a member's value, which is not parsed for it; undefined for one that is not there. */

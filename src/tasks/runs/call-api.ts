@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { scanJson } from '../../core/json/json-document.ts';
+import { finishScan, scanInSlices } from '../../core/json/json-document.ts';
+import { JsonScanner } from '../../core/json/scanner.ts';
 import type { ApiQuestion, ApiReply } from '../../apis/api-caller.ts';
 import type { CallDone } from './call-model.ts';
 
@@ -9,8 +10,8 @@ type ApiInput = Pick<ApiQuestion, 'method' | 'path' | 'query' | 'body'>;
  * Reads the call of an API from a run's input that fits the schema of the API: the method is POST
  * where there is a body, else GET; the body is sent as the JSON that it is, byte by byte.
  */
-export function readApiInput(input: Buffer): ApiInput {
-  const json = scanJson(input);
+export async function readApiInput(input: Buffer): Promise<ApiInput> {
+  const json = await scanInSlices(input, {});
   const read = <K extends keyof ApiInput>(name: K) => json.get(name) as ApiInput[K] | undefined;
   const body = json.find('body');
   return {
@@ -22,35 +23,30 @@ export function readApiInput(input: Buffer): ApiInput {
 }
 
 /** The answer as the output of a run: what the API refused has failed, and still shows its answer. */
-export function toApiResult({
+export async function toApiResult({
   status,
   headers,
   body,
-}: Pick<ApiReply, 'status' | 'headers' | 'body'>): CallDone {
-  const shown = { status, headers, body: 0 };
-  const output = Buffer.from(
-    JSON.stringify(shown).replace(/0\}$/, () => `${bodyText(body, headers['content-type'])}}`),
-  );
+}: Pick<ApiReply, 'status' | 'headers' | 'body'>): Promise<CallDone> {
+  const shown = JSON.stringify({ status, headers, body: 0 }).replace(/0\}$/, '');
+  const written = await writeBody(body, headers['content-type']);
+  const output = Buffer.concat([Buffer.from(shown), written, Buffer.from('}')]);
   if (status < 400) return { output, error: null };
   const message = `the API refused the call with ${status}`;
   return { output, error: { code: 'upstream_rejected', message } };
 }
 
 /** JSON as it came, other texts as a text, the rest in base64. */
-function bodyText(body: Buffer, type = ''): string {
-  if (/[/+]json\b/i.test(type)) {
-    const text = body.toString('utf8');
-    if (isJson(text)) return text;
-  }
-  if (/^text\//i.test(type) || body.length === 0) return JSON.stringify(body.toString('utf8'));
-  return JSON.stringify({ base64: body.toString('base64') });
+async function writeBody(body: Buffer, type = ''): Promise<Buffer> {
+  if (/[/+]json\b/i.test(type) && (await isJson(body))) return body;
+  if (/^text\//i.test(type) || body.length === 0)
+    return Buffer.from(JSON.stringify(body.toString('utf8')));
+  return Buffer.from(JSON.stringify({ base64: body.toString('base64') }));
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+/** Scans an answer, which may be long, in turns of the event loop. */
+async function isJson(body: Buffer): Promise<boolean> {
+  const scanner = new JsonScanner(body, { members: Infinity, depth: Infinity });
+  await finishScan(scanner);
+  return scanner.fault === undefined;
 }

@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json/value.ts';
+import { inTurns } from '../../core/turns/in-turns.ts';
 import { scanRequest } from '../../protocols/scan-request.ts';
 import type { RequestSource } from '../../protocols/scan-request.ts';
 
@@ -17,13 +18,16 @@ export interface RunRequest {
   readonly isAsync: boolean;
 }
 
-/** Throws `invalid_json` or `invalid_request` with `param`. */
-export function readRunRequest(source: RequestSource): RunRequest {
+/**
+ * Makes the input in turns of the event loop, since it may be long. Rejects with `invalid_json` or
+ * `invalid_request` with `param`.
+ */
+export async function readRunRequest(source: RequestSource): Promise<RunRequest> {
   const json = scanRequest(source, MEMBERS);
   for (const { key } of json.members)
     if (!MEMBERS.includes(key)) throw invalid(key, `is none of ${MEMBERS.join(', ')}`);
   const model = json.get('model');
-  const input = json.get('input');
+  const input = await inTurns(json.getSteps('input'));
   const webhookUrl = json.get('webhook_url') ?? null;
   const isAsync = json.get('async') ?? null;
   if (model === undefined) throw invalid('model', 'is required');

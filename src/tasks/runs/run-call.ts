@@ -1,9 +1,10 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { scanJson } from '../../core/json/json-document.ts';
+import { scanInSlices, scanJson } from '../../core/json/json-document.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
 import { spliceJson } from '../../core/json/splice.ts';
 import type { RequestAddress } from '../../protocols/protocol.ts';
+import { REQUEST_MARKS } from '../../protocols/scan-request.ts';
 import type { InferenceSurface } from '../../protocols/surface.ts';
 import type { Model } from '../../routing/catalog.ts';
 import { contentTasksSurface, videosSurface } from '../videos/video-task.ts';
@@ -12,7 +13,7 @@ import { contentTasksSurface, videosSurface } from '../videos/video-task.ts';
 export interface ModelCall {
   /** The endpoint whose body the input is. */
   readonly surface: InferenceSurface;
-  readonly body: Buffer;
+  readonly body: JsonDocument;
   readonly address: RequestAddress;
 }
 
@@ -21,32 +22,37 @@ const KEPT = ['model', 'stream'];
 
 /**
  * The input is the body of the model's own endpoint but for `model`: of an llm that of the protocol
- * that its first provider speaks. Its bytes stay as they are.
+ * that its first provider speaks. Its bytes stay as they are, and are scanned in turns of the event loop.
  *
  * @throws GatewayError `invalid_request` with `param`; `model_unavailable` for a type without endpoint
  */
-export function toModelCall(
+export async function toModelCall(
   model: Model,
   input: Buffer,
   surfaces: readonly InferenceSurface[],
-): ModelCall {
+): Promise<ModelCall> {
   try {
-    return read(model, input, surfaces);
+    return await read(model, input, surfaces);
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || thrown.param === undefined) throw thrown;
     throw thrown.with({ param: `input.${thrown.param}` });
   }
 }
 
-function read(model: Model, input: Buffer, surfaces: readonly InferenceSurface[]): ModelCall {
-  const json = scanJson(input, KEPT);
+async function read(
+  model: Model,
+  input: Buffer,
+  surfaces: readonly InferenceSurface[],
+): Promise<ModelCall> {
+  const marks = { marks: REQUEST_MARKS };
+  const json = scanJson(await scanInSlices(input, marks), KEPT);
   if (json.find('model')) throw refuse('model', 'is named beside the input');
   if ((json.get('stream') ?? false) !== false)
     throw refuse('stream', 'must be false: a run has one result');
   const surface = surfaceOf(model, json, surfaces);
   const address = surface.addressOf?.(model.id);
   const name = { op: 'set', key: 'model', json: JSON.stringify(model.id) } as const;
-  const body = address ? input : spliceJson(input, json.members, [name]);
+  const body = address ? json : await scanInSlices(spliceJson(input, json.members, [name]), marks);
   surface.protocol.peek(body, address);
   return { surface, body, address: address ?? {} };
 }

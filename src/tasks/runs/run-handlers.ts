@@ -133,7 +133,7 @@ async function begin(
   const { keyId: holder } = principal;
   let model = '';
   try {
-    const request = readRunRequest(await readRequest(exchange, holder, deps));
+    const request = await readRunRequest(await readRequest(exchange, holder, deps));
     ({ model } = request);
     const waitMs = waitOf(request, incoming.headers, deps.runWaitMs);
     if (named?.earlier !== undefined)

@@ -138,14 +138,14 @@ async function call(
   const model = catalog.models.get(name);
   if (!model) throw new GatewayError('model_not_found');
   if (model.type === 'api') {
-    const asked = readApiInput(input);
+    const asked = await readApiInput(input);
     const head = { principal, origin, vendor: name, id, surface: 'run' };
     const question = { ...asked, ...head, signal, onSettled };
-    return { isVideo: false, done: toApiResult(await deps.apis.call(question)) };
+    return { isVideo: false, done: await toApiResult(await deps.apis.call(question)) };
   }
   const question = {
     id,
-    call: toModelCall(model, input, deps.spoken.surfaces),
+    call: await toModelCall(model, input, deps.spoken.surfaces),
     principal,
     origin,
     catalog,

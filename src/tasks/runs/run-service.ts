@@ -109,7 +109,7 @@ async function create(
   const model = catalog().models.get(name);
   if (!model || !isVisible(model, principal, name)) throw modelNotFound(name);
   await checker.check(model.schema, input);
-  if (model.type !== 'api') toModelCall(model, bytes, spoken.surfaces);
+  if (model.type !== 'api') await toModelCall(model, bytes, spoken.surfaces);
   if (webhookUrl !== undefined) await webhooks.check(webhookUrl);
   const { keyId, keyName, organizationId } = principal;
   const id = siblingOf(requestId, 'run');

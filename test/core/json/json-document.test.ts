@@ -4,6 +4,7 @@ import { GatewayError } from '../../../src/core/errors.ts';
 import { parseInSlices, scanInSlices, scanJson } from '../../../src/core/json/json-document.ts';
 import type { JsonDocument } from '../../../src/core/json/json-document.ts';
 import { JsonScanner } from '../../../src/core/json/scanner.ts';
+import { inTurns } from '../../../src/core/turns/in-turns.ts';
 import { verifies } from '../../requirements.ts';
 import { BODY_VALUES } from '../../support/value-bounds.ts';
 
@@ -84,6 +85,39 @@ describe('JsonDocument', () => {
     } finally {
       parse.mockRestore();
     }
+  });
+
+  it('makes no value of a member that may hold too many numbers, and of the others still', async () => {
+    const bound = { most: 10, numbers: 1000, setting: 'server.limits.body_values' };
+    const list = `[${'7,'.repeat(1000)}7]`;
+    const text = `{"model":"m","n":3,"text":${JSON.stringify('x'.repeat(3000))},"x":${list},"y":{"z":${list}}}`;
+    const parse = vi.spyOn(JSON, 'parse');
+    try {
+      const json = scanJson(Buffer.from(text), [], { values: bound });
+      expect([json.get('model'), json.get('n'), json.get('none')]).toEqual(['m', 3, undefined]);
+      expect(json.get('text')).toHaveLength(3000);
+      parse.mockClear();
+      for (const key of ['x', 'y']) {
+        const refused = /^invalid_request: .*1000 numbers.*body_values/;
+        expect(await refusal(() => json.get(key))).toMatch(refused);
+        expect(await refusal(() => inTurns(json.getSteps(key)))).toMatch(refused);
+      }
+      expect(parse).not.toHaveBeenCalled();
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
+  it('makes the value of one member in turns, and others have theirs between them', async () => {
+    const list = Array.from({ length: 200_000 }, (_, index) => `m${index}`);
+    const json = documentOf(JSON.stringify({ a: 1, list }));
+    const turns = countTurns();
+    expect(await inTurns(json.getSteps('list'))).toEqual(list);
+    expect(turns.end()).toBeGreaterThan(2);
+    expect(await inTurns(json.getSteps('a'))).toBe(1);
+    expect(await inTurns(json.getSteps('none'))).toBeUndefined();
+    expect(json.value['a']).toBe(1);
+    expect(await inTurns(json.getSteps('a'))).toBe(1);
   });
 
   it('holds lists of numbers of any length, but makes no value of too many', async () => {

@@ -3,23 +3,31 @@ import type { ApiReply } from '../../../src/apis/api-caller.ts';
 import { readApiInput, toApiResult } from '../../../src/tasks/runs/call-api.ts';
 
 describe('the call of an API in the input of a run', () => {
-  it('is a look where there is no body, and else sends it byte by byte', () => {
-    const read = (text: string) => {
-      const { body, ...rest } = readApiInput(Buffer.from(text));
+  it('is a look where there is no body, and else sends it byte by byte', async () => {
+    const read = async (text: string) => {
+      const { body, ...rest } = await readApiInput(Buffer.from(text));
       return { ...rest, body: body?.toString() };
     };
-    expect(read('{}')).toEqual({ method: 'GET', path: '', query: undefined, body: undefined });
-    expect(read('{"path":"/a","query":{"b":"1"}}')).toEqual({
+    expect(await read('{}')).toEqual({
+      method: 'GET',
+      path: '',
+      query: undefined,
+      body: undefined,
+    });
+    expect(await read('{"path":"/a","query":{"b":"1"}}')).toEqual({
       method: 'GET',
       path: '/a',
       query: { b: '1' },
       body: undefined,
     });
-    expect(read('{"body": {"n": 1.0, "big": 12345678901234567890} }')).toMatchObject({
+    expect(await read('{"body": {"n": 1.0, "big": 12345678901234567890} }')).toMatchObject({
       method: 'POST',
       body: '{"n": 1.0, "big": 12345678901234567890}',
     });
-    expect(read('{"method":"PUT","body":null}')).toMatchObject({ method: 'PUT', body: 'null' });
+    expect(await read('{"method":"PUT","body":null}')).toMatchObject({
+      method: 'PUT',
+      body: 'null',
+    });
   });
 });
 
@@ -30,8 +38,8 @@ describe('the answer of an API as the output of a run', () => {
       headers: type === undefined ? {} : { 'content-type': type },
       body: Buffer.from(body),
     }) as unknown as ApiReply;
-  const shown = (...parts: Parameters<typeof reply>) =>
-    toApiResult(reply(...parts)).output?.toString() ?? '';
+  const shown = async (...parts: Parameters<typeof reply>) =>
+    (await toApiResult(reply(...parts))).output?.toString() ?? '';
 
   it.each([
     ['{"n": 1.0}', 'application/json', '{"n": 1.0}'],
@@ -45,9 +53,9 @@ describe('the answer of an API as the output of a run', () => {
     ['a', 'context/plain', '{"base64":"YQ=="}'],
     ['a', undefined, '{"base64":"YQ=="}'],
     ['"$&"', 'application/json', '"$&"'],
-  ])('%j of %s holds the body %s', (body, type, member) => {
-    expect(shown(body, type)).toMatch(/^\{"status":200,"headers":/);
-    expect(shown(body, type).endsWith(`,"body":${member}}`)).toBe(true);
+  ])('%j of %s holds the body %s', async (body, type, member) => {
+    expect(await shown(body, type)).toMatch(/^\{"status":200,"headers":/);
+    expect((await shown(body, type)).endsWith(`,"body":${member}}`)).toBe(true);
   });
 
   it.each([
@@ -56,8 +64,8 @@ describe('the answer of an API as the output of a run', () => {
     [399, false],
     [400, true],
     [503, true],
-  ])('of status %i has failed: %s', (status, hasFailed) => {
-    const { error, output } = toApiResult(reply('{}', 'application/json', status));
+  ])('of status %i has failed: %s', async (status, hasFailed) => {
+    const { error, output } = await toApiResult(reply('{}', 'application/json', status));
     expect(output).toBeDefined();
     expect(error).toEqual(
       hasFailed
