@@ -13,7 +13,7 @@ import type { Health } from '../routing/health.ts';
 import type { Candidate, Plan } from '../routing/plan.ts';
 import type { Transport, UpstreamRequest } from '../upstream/transport.ts';
 import type { AttemptVerdict, Discarded } from '../usage/ledger/ledger.ts';
-import { costOf } from '../usage/spend/pricing.ts';
+import { priceOf } from '../usage/spend/pricing.ts';
 import { holderOf } from '../usage/principal.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
@@ -272,7 +272,7 @@ function note(
 }
 
 function priced(usage: Usage, pricing: Pricing): Discarded {
-  return { usage, cost: costOf(usage, pricing) };
+  return { usage, ...priceOf(usage, pricing) };
 }
 
 /**

@@ -194,7 +194,7 @@ function begin(
   { peek, media, model, origin, plan, asked = model, instead }: BeginParts,
   deps: InferenceDeps,
 ): Call {
-  const { imagesBound: images = 0, secondsBound: seconds = 0, body } = peek;
+  const { imagesBound: images = 0, secondsBound: seconds = 0, body, asks } = peek;
   const asksFor = peek.outputBound ?? (model.maxOutputTokens ?? deps.outputBound) * peek.choices;
   const outputBound = Math.min(asksFor, MAX_OUTPUT);
   const usage = estimateUsage({ inputBytes: body.length, model }, 0);
@@ -205,7 +205,8 @@ function begin(
   for (const { model: answering, route } of request.free ? [] : plan.candidates) {
     const { pricing } = route;
     const input = readable(peek.inputBound, answering);
-    bound = Math.max(bound, boundOf({ inputBound: input, outputBound, images, seconds, pricing }));
+    const most = { inputBound: input, outputBound, images, seconds, asks };
+    bound = Math.max(bound, boundOf({ ...most, pricing }));
     cost = Math.max(cost, costOf(usage, pricing));
     tokens = Math.max(tokens, input + outputBound);
   }

@@ -4,8 +4,7 @@ import { addUsage, NO_USAGE } from '../core/usage.ts';
 import type { Usage } from '../core/usage.ts';
 import type { SkippedRoute } from '../routing/plan.ts';
 import type { AttemptRecord, Estimate, RequestOutcome } from '../usage/ledger/ledger.ts';
-import { costOf, estimateTokens } from '../usage/spend/pricing.ts';
-import { isPriced } from '../usage/usage.ts';
+import { priceOf, costOf, estimateTokens } from '../usage/spend/pricing.ts';
 import type { Call, CallRecord, Consumption } from './types.ts';
 
 const NOTHING: Consumption = { usage: NO_USAGE, outputChars: 0 };
@@ -79,13 +78,16 @@ function withDiscarded(
 ): Pick<RequestOutcome, 'usage' | 'cost' | 'unpriced'> {
   const pricing = isDue && !request.free ? record.answeredBy?.route.pricing : undefined;
   let usage = answered;
-  let cost = pricing ? costOf(answered, pricing) : 0;
+  const charge = pricing && priceOf(answered, pricing);
+  let cost = charge?.cost ?? 0;
+  let unpriced = charge?.unpriced;
   for (const { discarded } of record.attempts) {
     if (!discarded) continue;
     usage = addUsage(usage, discarded.usage);
     cost += discarded.cost;
+    unpriced ||= discarded.unpriced;
   }
-  return { usage, cost, unpriced: pricing && !isPriced(pricing) };
+  return { usage, cost, unpriced };
 }
 
 /** Skipped candidates are recorded, too. */

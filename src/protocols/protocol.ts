@@ -4,7 +4,7 @@ import type { JsonDocument } from '../core/json/json-document.ts';
 import type { JsonMember } from '../core/json/json-member.ts';
 import type { Quirks } from '../core/json/quirks.ts';
 import type { SpooledBody } from '../core/memory/spooled-body.ts';
-import type { Usage } from '../core/usage.ts';
+import type { AskedService, Usage } from '../core/usage.ts';
 import type { AnswerSource } from './answer-document.ts';
 import type { CallForms } from './canonical/call-forms.ts';
 import type { Capabilities } from './capabilities/capabilities.ts';
@@ -49,6 +49,8 @@ export interface RequestPeek {
   /** Upper bounds of units that are priced by the piece. Default 0. */
   readonly imagesBound?: number;
   readonly secondsBound?: number;
+  /** Tools and ways of service with prices of their own. Default: none. */
+  readonly asks?: AskedService | undefined;
   /** Operation that the provider is asked for, in protocols with several. */
   readonly operation?: string;
   /** Default: every call is that of a function. */

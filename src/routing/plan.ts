@@ -1,6 +1,7 @@
+import type { AskedService } from '../core/usage.ts';
 import type { Protocol } from '../protocols/registry.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
-import { isPriced } from '../usage/usage.ts';
+import { pricesAsked } from '../usage/spend/pricing.ts';
 import type { Catalog, Model, Route, Strategy } from './catalog.ts';
 import type { AnswerForm, Health } from './health.ts';
 
@@ -40,6 +41,8 @@ export interface PlanRequest {
   account?: string | undefined;
   /** True: a route without a known price is left out. Default false. */
   needsPrice?: boolean | undefined;
+  /** Tools and ways of service with prices of their own. Default: none. */
+  asks?: AskedService | undefined;
   health: Pick<Health, 'look'>;
   /** Uniform in [0, 1). */
   random: () => number;
@@ -73,7 +76,9 @@ export function planCandidates(request: PlanRequest): Plan {
         continue;
       }
       if (request.account !== undefined && route.provider.id !== request.account) continue;
-      if (request.needsPrice && !isPriced(route.pricing)) {
+      // A provider of another protocol is asked for no tools and ways of service of the client's.
+      const asks = protocol === request.client.id ? request.asks : undefined;
+      if (request.needsPrice && !pricesAsked(route.pricing, asks ?? {})) {
         skipped.push({ model, route, reason: 'unpriced' });
         continue;
       }

@@ -1,24 +1,25 @@
 import { fromNanos, perMillionToNanos, toNanos } from '../core/money.ts';
 import type { Dollars } from '../core/money.ts';
 import { FREE } from '../usage/usage.ts';
-import type { Pricing, TokenPrices } from '../usage/usage.ts';
+import { PRICED_TOOLS } from '../core/usage.ts';
+import type { PricedTool } from '../core/usage.ts';
+import type { Pricing, ServiceTier, TokenPrices } from '../usage/usage.ts';
 
 type Price = Dollars | null | undefined;
 
-interface TokenPricesRecord {
-  input?: Price;
-  output?: Price;
-  cache_read?: Price;
-  cache_write_5m?: Price;
-  cache_write_1h?: Price;
-  reasoning?: Price;
-}
+type TokenPricesRecord = { [K in keyof typeof TOKEN_CLASSES | keyof typeof MEDIA_CLASSES]?: Price };
+
+type TiersRecord = readonly (TokenPricesRecord & { above: number })[] | undefined;
+
+type ServiceTierRecord = TokenPricesRecord & { times?: number | undefined; tiers?: TiersRecord };
 
 interface PricesRecord extends TokenPricesRecord {
   per_call?: Price;
   per_image?: Price;
   per_second?: Price;
-  tiers?: readonly (TokenPricesRecord & { above: number })[] | undefined;
+  tiers?: TiersRecord;
+  service_tiers?: Readonly<Record<string, ServiceTierRecord>> | undefined;
+  tools?: { [K in PricedTool]?: Price } | undefined;
 }
 
 /** Pricing as resources carry it, in decimal USD. */
@@ -31,7 +32,19 @@ const TOKEN_CLASSES = {
   cache_write_5m: 'cacheWrite5m',
   cache_write_1h: 'cacheWrite1h',
   reasoning: 'reasoning',
-} as const satisfies Record<keyof TokenPricesRecord, keyof TokenPrices>;
+} as const satisfies Record<string, keyof TokenPrices>;
+
+/** Classes that few models have; shown where they are priced. */
+const MEDIA_CLASSES = {
+  input_audio: 'inputAudio',
+  input_image: 'inputImage',
+  input_video: 'inputVideo',
+  cache_read_audio: 'cacheReadAudio',
+  cache_read_image: 'cacheReadImage',
+  output_audio: 'outputAudio',
+  output_image: 'outputImage',
+  output_video: 'outputVideo',
+} as const satisfies Record<string, keyof TokenPrices>;
 
 const UNITS = {
   per_call: 'perCall',
@@ -46,6 +59,7 @@ export type PricingView = { readonly currency: 'USD' } & Readonly<
   Record<keyof typeof TOKEN_CLASSES | keyof typeof UNITS, string | null>
 >;
 
+type ShownPrice = Exclude<keyof Pricing, 'tiers' | 'serviceTiers' | 'tools'>;
 type Entries<T> = [keyof T, T[keyof T]][];
 
 /** Pricing without a member where nothing is said. */
@@ -57,15 +71,46 @@ export function toPricing(record: PricingRecord | null | undefined): Pricing {
     const price = record[name];
     if (price !== null && price !== undefined) units[target] = toNanos(price);
   }
-  const tiers = (record.tiers ?? []).map(({ above, ...prices }) => {
+  const { service_tiers: services, tools } = record;
+  return {
+    ...toTokenPrices(record),
+    ...units,
+    ...toTiers(record.tiers),
+    ...(services && { serviceTiers: toServiceTiers(services) }),
+    ...(tools && { tools: toTools(tools) }),
+  };
+}
+
+function toTiers(records: TiersRecord): Pick<Pricing, 'tiers'> {
+  const tiers = (records ?? []).map(({ above, ...prices }) => {
     return { above, ...toTokenPrices(prices) };
   });
-  return { ...toTokenPrices(record), ...units, ...(tiers.length > 0 && { tiers }) };
+  return tiers.length > 0 ? { tiers } : {};
+}
+
+/** Names as answers give them, in lower case. */
+function toServiceTiers(
+  records: Readonly<Record<string, ServiceTierRecord>>,
+): Record<string, ServiceTier> {
+  const entries = Object.entries(records).map(([name, { times, tiers, ...prices }]) => {
+    const own = { ...toTokenPrices(prices), ...toTiers(tiers) };
+    return [name.toLowerCase(), times === undefined ? own : { ...own, times }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function toTools(record: NonNullable<PricesRecord['tools']>): NonNullable<Pricing['tools']> {
+  const found: { [K in PricedTool]?: number } = {};
+  for (const name of PRICED_TOOLS) {
+    const price = record[name];
+    if (price !== null && price !== undefined) found[name] = toNanos(price);
+  }
+  return found;
 }
 
 /**
  * Pricing of a route: its own members, then those of the model. Token prices of its own put the tiers of
- * the model aside.
+ * the model aside, those by service too.
  */
 export function mergePricing(
   model: PricingRecord | null | undefined,
@@ -73,14 +118,16 @@ export function mergePricing(
 ): Pricing {
   if (route === 'free') return FREE;
   const own = toPricing(route);
-  const { tiers, ...shared } = toPricing(model);
+  const { tiers, serviceTiers, ...shared } = toPricing(model);
   const isOverridden = Object.values(TOKEN_CLASSES).some((name) => own[name] !== undefined);
-  return { ...shared, ...(tiers && !isOverridden && { tiers }), ...own };
+  if (isOverridden) return { ...shared, ...own };
+  return { ...shared, ...(tiers && { tiers }), ...(serviceTiers && { serviceTiers }), ...own };
 }
 
 function toTokenPrices(record: TokenPricesRecord): TokenPrices {
   const found: { -readonly [K in keyof TokenPrices]: number } = {};
-  for (const [name, target] of Object.entries(TOKEN_CLASSES) as Entries<typeof TOKEN_CLASSES>) {
+  const all = { ...TOKEN_CLASSES, ...MEDIA_CLASSES };
+  for (const [name, target] of Object.entries(all) as Entries<typeof all>) {
     const price = record[name];
     if (price !== null && price !== undefined) found[target] = perMillionToNanos(price);
   }
@@ -89,11 +136,16 @@ function toTokenPrices(record: TokenPricesRecord): TokenPrices {
 
 /** Shows a price; members without a value are null, and without any the price is unknown. */
 export function toPricingView(pricing: Pricing): PricingView {
-  const shown = (names: Readonly<Record<string, Exclude<keyof Pricing, 'tiers'>>>, times: number) =>
+  const shown = (names: Readonly<Record<string, ShownPrice>>, times: number) =>
     Object.entries(names).map(([name, member]) => {
       const price = pricing[member];
       return [name, price === undefined ? null : fromNanos(Math.round(price * times))];
     });
-  const prices = Object.fromEntries([...shown(TOKEN_CLASSES, PER_MILLION), ...shown(UNITS, 1)]);
+  const media = shown(MEDIA_CLASSES, PER_MILLION).filter(([, price]) => price !== null);
+  const prices = Object.fromEntries([
+    ...shown(TOKEN_CLASSES, PER_MILLION),
+    ...shown(UNITS, 1),
+    ...media,
+  ]);
   return { currency: 'USD', ...prices } as PricingView;
 }

@@ -1,4 +1,5 @@
 import { fromNanos } from '../core/money.ts';
+import type { MediaClass, PricedTool } from '../core/usage.ts';
 
 /**
  * Prices in nano-dollars: per token for the token classes, else per unit. Absent members cost nothing
@@ -10,6 +11,17 @@ export interface Pricing extends TokenPrices {
   readonly perSecond?: number;
   /** Prices of calls with much input, in place of those above. */
   readonly tiers?: readonly PriceTier[];
+  /** Prices of other ways of service by the name that an answer gives them, in lower case. */
+  readonly serviceTiers?: Readonly<Record<string, ServiceTier>>;
+  /** Prices of one use of a provider's tool. */
+  readonly tools?: Readonly<Partial<Record<PricedTool, number>>>;
+}
+
+/** With token prices of its own it has no other; else it has the usual ones, times `times`. */
+export interface ServiceTier extends TokenPrices {
+  /** Default 1. */
+  readonly times?: number;
+  readonly tiers?: readonly PriceTier[];
 }
 
 /** Token prices of calls whose whole input, cached parts included, is more than `above` tokens. */
@@ -17,7 +29,7 @@ export interface PriceTier extends TokenPrices {
   readonly above: number;
 }
 
-export interface TokenPrices {
+export interface TokenPrices extends Readonly<Partial<Record<MediaClass, number>>> {
   readonly input?: number;
   readonly output?: number;
   /** Default: `input`. */
@@ -49,7 +61,7 @@ export function toShownCost(cost: number | null): string | null {
   return cost === null ? null : fromNanos(cost);
 }
 
-/** False where the price of a call is unknown. */
-export function isPriced(pricing: Pricing): boolean {
-  return Object.values(pricing).some((price) => price !== undefined);
+/** False where the price of every call is unknown. */
+export function isPriced({ serviceTiers: _tiers, tools: _tools, ...usual }: Pricing): boolean {
+  return Object.values(usual).some((price) => price !== undefined);
 }

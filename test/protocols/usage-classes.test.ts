@@ -18,7 +18,7 @@ function classesOf(usage: Usage | undefined) {
 
 /** Classes are sound numbers, and reasoning is a part of the output. */
 function expectSound(usage: Usage | undefined): void {
-  const { raw: _raw, ...counts } = usage ?? {};
+  const { raw: _raw, media: _media, tools: _tools, service: _service, ...counts } = usage ?? {};
   for (const value of Object.values(counts)) expect(value).toBeGreaterThanOrEqual(0);
   expect(usage?.reasoning ?? 0).toBeLessThanOrEqual(usage?.output ?? 0);
 }

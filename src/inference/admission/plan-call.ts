@@ -1,3 +1,4 @@
+import type { AskedService } from '../../core/usage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Affinity } from '../../routing/affinity.ts';
 import type { Model } from '../../routing/catalog.ts';
@@ -77,13 +78,14 @@ function makePlan(
     form: peek.stream ? 'stream' : 'whole',
     needsPrice:
       !deps.allowsUnpriced && !free && hasSpendingLimit(principal, { model: model.id, origin }),
+    asks: peek.asks,
     affinity: principal.keyId,
     conversation: origin?.conversation ?? promptCacheKey(peek.json),
     allows: (one) => allowsModel(principal.allowedModels, [one.id]),
   });
   if (plan.candidates.length > 0 || protocol.answerLocally) return plan;
   if (plan.skipped.some(({ reason }) => reason === 'unpriced'))
-    return { ...plan, refusal: unpriced(model.id) };
+    return { ...plan, refusal: unpriced(model.id, peek.asks) };
   if (account === undefined) return { ...plan, refusal: unavailable(model.id) };
   const message = 'the provider that this request continues with no longer serves the model';
   return { ...plan, refusal: new GatewayError('no_route_succeeded', { message }) };
@@ -97,7 +99,9 @@ function unavailable(name: string): GatewayError {
 }
 
 /** Nothing that the client repeats changes it. */
-function unpriced(name: string): GatewayError {
-  const message = `no route of ${name} has a known price; set pricing, or server.limits.unpriced: allow`;
+function unpriced(name: string, { service = [], tools = {} }: AskedService = {}): GatewayError {
+  const asked = [...service, ...Object.keys(tools)];
+  const known = asked.length > 0 ? `a known price with ${asked.join(' and ')}` : 'a known price';
+  const message = `no route of ${name} has ${known}; set pricing, or server.limits.unpriced: allow`;
   return new GatewayError('unpriced', { message, retry: false });
 }

@@ -28,7 +28,11 @@ export function readChatAnswer(
 
 /** Usage of a completion, whether it can be used or not. */
 export function readChatUsage(document: JsonDocument): Usage | undefined {
-  return usageOf({ usage: told(document, 'usage'), x_groq: told(document, 'x_groq') });
+  return usageOf({
+    usage: told(document, 'usage'),
+    x_groq: told(document, 'x_groq'),
+    service_tier: told(document, 'service_tier'),
+  });
 }
 
 function toAnswer(document: JsonDocument, logicalModel: string | undefined): Answer {

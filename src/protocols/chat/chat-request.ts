@@ -5,6 +5,8 @@ import { spliceJson } from '../../core/json/splice.ts';
 import type { JsonEdit } from '../../core/json/splice.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
+import { askedService } from '../asked-service.ts';
+import type { AskedMembers } from '../asked-service.ts';
 import { boundInput } from '../bound-input.ts';
 import { callFormsOf } from '../canonical/call-forms.ts';
 import { forwardBody } from '../forward-body.ts';
@@ -16,6 +18,12 @@ import { withoutForeignReasoning } from './foreign-reasoning.ts';
 
 /** Members that the gateway reads of a chat request; others are the provider's business. */
 const GUARDED = ['model', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n'];
+
+const ASKED: AskedMembers = {
+  service: ['service_tier'],
+  marks: ['"web_search"'],
+  toolOf: ({ type }) => (type === 'web_search' ? type : undefined),
+};
 
 /** Throws `invalid_json` or `invalid_request` (contract: Chat completions). */
 export function peekChat(source: RequestSource): RequestPeek {
@@ -35,6 +43,7 @@ export function peekChat(source: RequestSource): RequestPeek {
     inputBound: boundInput(json),
     outputBound: isPositive(outputLimit) ? outputLimit * choices : undefined,
     calls: callFormsOf(json),
+    asks: askedService(json, ASKED),
   };
 }
 

@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../core/json/value.ts';
-import { NO_USAGE } from '../../core/usage.ts';
+import { NO_USAGE, serviceOf } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
 import { membersOf } from '../json-fields.ts';
-import { countOf, isCount } from '../canonical/token-counts.ts';
+import { countOf, isCount, mediaOf, serverToolCalls, toolsOf } from '../canonical/token-counts.ts';
 
 /**
  * Maps a chat usage object. Missing, negative and non-numeric counts are 0; undefined when the
@@ -22,7 +22,8 @@ export function toChatUsage(raw: unknown): Usage | undefined {
   const cacheWrite = Math.min(written, prompt - cacheRead);
   const completion = countOf(raw['completion_tokens']);
   const rest = countOf(raw['total_tokens']) - prompt - completion;
-  const counted = membersOf(raw['completion_tokens_details'])['reasoning_tokens'];
+  const outDetails = membersOf(raw['completion_tokens_details']);
+  const counted = outDetails['reasoning_tokens'];
   // Google counts thoughts only in the total; a surplus in the total of others may be their cache.
   const isUntold =
     !isCount(counted) && isCount(raw['prompt_tokens']) && isCount(raw['completion_tokens']);
@@ -37,13 +38,25 @@ export function toChatUsage(raw: unknown): Usage | undefined {
     cacheWrite5m: cacheWrite,
     output,
     reasoning: Math.min(reasoning, output),
+    media: mediaOf({
+      inputAudio: inDetails['audio_tokens'],
+      inputImage: inDetails['image_tokens'],
+      inputVideo: inDetails['video_tokens'],
+      outputAudio: outDetails['audio_tokens'],
+      outputImage: outDetails['image_tokens'],
+      outputVideo: outDetails['video_tokens'],
+    }),
+    tools: toolsOf(serverToolCalls(raw['server_side_tool_usage_details'])),
     raw,
   };
 }
 
 /** The usage of a completion or chunk; Groq puts that of a stream into `x_groq`. */
 export function usageOf(value: Readonly<Record<string, unknown>>): Usage | undefined {
-  return toChatUsage(value['usage']) ?? toChatUsage(membersOf(value['x_groq'])['usage']);
+  const usage = toChatUsage(value['usage']) ?? toChatUsage(membersOf(value['x_groq'])['usage']);
+  // Some servers name the tier within the usage.
+  const service = serviceOf(value['service_tier'], membersOf(value['usage'])['service_tier']);
+  return usage && service ? { ...usage, service } : usage;
 }
 
 /** Chat counts cached tokens within the prompt's. */

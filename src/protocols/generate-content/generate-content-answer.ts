@@ -5,8 +5,9 @@ import type { AnswerSource } from '../answer-document.ts';
 import { ifSome } from '../canonical/answer-elements.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 import { blockReasonOf, isUsableCandidate, measureAnswer } from './generate-content-chunk.ts';
-import { toGenerateContentUsage } from './generate-content-usage.ts';
+import { usageOfContent } from './generate-content-usage.ts';
 
+const GROUNDING = '"groundingMetadata"';
 const CANDIDATES = { key: 'candidates', isUsable: isUsableCandidate };
 
 /** A valid answer holds a usable candidate, or a cause for refusing the prompt, and no error. */
@@ -25,7 +26,9 @@ export function readGenerateContentAnswer(
 
 /** Usage of an answer, whether it can be used or not. */
 export function readGenerateContentUsage(document: JsonDocument): Usage | undefined {
-  return toGenerateContentUsage(told(document, 'usageMetadata'));
+  // Candidates, which may hold pictures, are parsed only for their searches.
+  const candidates = document.body.includes(GROUNDING) ? document.get('candidates') : undefined;
+  return usageOfContent({ usageMetadata: told(document, 'usageMetadata'), candidates });
 }
 
 function toAnswer(document: JsonDocument, logicalModel: string | undefined): Answer {

@@ -2,6 +2,8 @@ import type { Buffer } from 'node:buffer';
 import { quirkEdits } from '../../core/json/json-quirks.ts';
 import type { JsonEdit } from '../../core/json/splice.ts';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
+import { askedService } from '../asked-service.ts';
+import type { AskedMembers } from '../asked-service.ts';
 import { boundInput } from '../bound-input.ts';
 import { editBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
@@ -44,11 +46,22 @@ export function peekGenerateContent(
     keepUsage: true,
     choices,
     inputBound: boundInput(json),
+    asks: askedService(json, ASKED),
     outputBound: isPositive(outputLimit) ? outputLimit * choices : undefined,
     ...(operation === undefined ? {} : { operation }),
     ...(stream && !isEvents ? { streamType: JSON_TYPE } : {}),
   };
 }
+
+const ASKED: AskedMembers = {
+  service: ['serviceTier', 'service_tier'],
+  marks: ['oogleSearch', 'oogle_search', 'oogleMaps', 'oogle_maps'],
+  toolOf(tool) {
+    const names = Object.keys(tool);
+    if (names.some((name) => /^google_?search/i.test(name))) return 'web_search';
+    return names.some((name) => /^google_?maps$/i.test(name)) ? 'maps_search' : undefined;
+  },
+};
 
 /** True: the stream is one JSON array; false: server-sent events. */
 export function isArrayStream({ streamType }: RequestPeek): boolean {

@@ -15,7 +15,7 @@ import {
   toChunkFailure,
 } from './generate-content-chunk.ts';
 import type { Members } from './fields.ts';
-import { toGenerateContentUsage } from './generate-content-usage.ts';
+import { joinUsage } from './generate-content-usage.ts';
 import { scanJson } from '../../core/json/json-document.ts';
 import { spliceJson } from '../../core/json/splice.ts';
 
@@ -80,7 +80,7 @@ class GenerateContentStream extends EventStream {
   #note(value: Members): void {
     this.contentSeen ||= hasContent(value);
     this.thinking ||= hasThought(value);
-    this.usage = toGenerateContentUsage(value['usageMetadata']) ?? this.usage;
+    this.usage = joinUsage(this.usage, value);
     this.outputChars += measureAnswer(value);
     this.#blocked ||= blockReasonOf(value) !== undefined;
     for (const candidate of candidatesOf(value)) {

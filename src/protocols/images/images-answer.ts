@@ -4,6 +4,7 @@ import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
 import { answerDocument, renamed, told } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
+import { mediaOf } from '../canonical/token-counts.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 
 /** Images, at least one, each as base64 or as a URL; passed on as it came. */
@@ -45,13 +46,21 @@ function toImagesUsage(raw: unknown, images: number): Usage {
   if (!isJsonObject(raw)) return { ...NO_USAGE, images };
   const input = count(raw['input_tokens']);
   const details = raw['input_tokens_details'];
-  const cacheRead = Math.min(isJsonObject(details) ? count(details['cached_tokens']) : 0, input);
+  const inDetails = isJsonObject(details) ? details : {};
+  const cacheRead = Math.min(count(inDetails['cached_tokens']), input);
+  const output = count(raw['output_tokens']);
+  const made = raw['output_tokens_details'];
   return {
     ...NO_USAGE,
     images,
     input: input - cacheRead,
     cacheRead,
-    output: count(raw['output_tokens']),
+    output,
+    // Without details all output is pictures.
+    media: mediaOf({
+      inputImage: inDetails['image_tokens'],
+      outputImage: isJsonObject(made) ? made['image_tokens'] : output,
+    }),
     raw,
   };
 }

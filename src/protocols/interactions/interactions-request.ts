@@ -1,6 +1,9 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
 import { isJsonObject } from '../../core/json/value.ts';
+import type { PricedTool } from '../../core/usage.ts';
+import { askedService } from '../asked-service.ts';
+import type { AskedMembers } from '../asked-service.ts';
 import { boundInput } from '../bound-input.ts';
 import { readModelName } from '../model-member.ts';
 import type { RequestPeek } from '../protocol.ts';
@@ -24,6 +27,17 @@ const GUARDED = [
 
 /** Members whose values are looked at; of `input`, which may be long, only its kind is. */
 const READ = GUARDED.filter((name) => name !== 'input');
+
+const TOOLS: ReadonlyMap<unknown, PricedTool> = new Map([
+  ['google_search', 'web_search'],
+  ['google_maps', 'maps_search'],
+]);
+
+const ASKED: AskedMembers = {
+  service: ['service_tier'],
+  marks: [...TOOLS.keys()].map((type) => `"${String(type)}"`),
+  toolOf: ({ type }) => TOOLS.get(type),
+};
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -49,6 +63,7 @@ export function peekInteractions(source: RequestSource): RequestPeek {
     keepUsage: true,
     choices: 1,
     inputBound: boundInput(json),
+    asks: askedService(json, ASKED),
     outputBound: outputBoundOf(value['generation_config']),
     ...(previous === undefined ? {} : { pins: [previous] }),
   };

@@ -1,7 +1,8 @@
 import { isJsonObject } from '../../core/json/value.ts';
-import { NO_USAGE } from '../../core/usage.ts';
+import { NO_USAGE, serviceOf } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
-import { countOf, isCount } from '../canonical/token-counts.ts';
+import { modalitiesOf } from '../canonical/modalities.ts';
+import { countOf, isCount, toolsOf } from '../canonical/token-counts.ts';
 
 /**
  * Maps a usage object of Interactions. Input tokens include cached ones, but not those of tools;
@@ -24,6 +25,23 @@ export function toInteractionUsage(raw: unknown): Usage | undefined {
     cacheRead,
     output,
     reasoning: Math.min(thoughts, output),
+    media: modalitiesOf({
+      input: raw['input_tokens_by_modality'],
+      tools: raw['tool_use_tokens_by_modality'],
+      cached: raw['cached_tokens_by_modality'],
+      output: raw['output_tokens_by_modality'],
+    }),
+    service: serviceOf(raw['service_tier']),
+    tools: toolsOf({
+      web_search: countTools(raw['grounding_tool_count'], 'google_search'),
+      maps_search: countTools(raw['grounding_tool_count'], 'google_maps'),
+    }),
     raw,
   };
+}
+
+function countTools(list: unknown, type: string): number {
+  if (!Array.isArray(list)) return 0;
+  const own = list.filter(isJsonObject).filter((entry) => entry['type'] === type);
+  return own.reduce((sum, { count }) => sum + countOf(count), 0);
 }

@@ -2,6 +2,8 @@ import type { Buffer } from 'node:buffer';
 import type { JsonEdit } from '../../core/json/splice.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
+import { askedService } from '../asked-service.ts';
+import type { AskedMembers } from '../asked-service.ts';
 import { boundInput } from '../bound-input.ts';
 import { capabilitiesOf } from '../capabilities/capabilities-of.ts';
 import { forwardBody } from '../forward-body.ts';
@@ -15,6 +17,13 @@ import { withoutForeignThinking } from './foreign-thinking.ts';
 /** Members that the gateway reads of a Messages request; others are the provider's business. */
 const GUARDED = ['model', 'stream', 'max_tokens'];
 
+const ASKED: AskedMembers = {
+  service: ['service_tier', 'speed', 'inference_geo'],
+  marks: ['"web_search_'],
+  toolOf: ({ type }) =>
+    typeof type === 'string' && type.startsWith('web_search_') ? 'web_search' : undefined,
+};
+
 /** Throws `invalid_json` or `invalid_request` with `param` (contract: Messages protocol). */
 export function peekMessages(source: RequestSource): RequestPeek {
   const peek = peekConversation(source);
@@ -22,6 +31,7 @@ export function peekMessages(source: RequestSource): RequestPeek {
     ...peek,
     stream: peek.json.get('stream') === true,
     outputBound: readMaxTokens(peek.json.get('max_tokens')),
+    asks: askedService(peek.json, ASKED),
   };
 }
 

@@ -1,9 +1,9 @@
 import { isJsonObject } from '../../core/json/value.ts';
-import { NO_USAGE } from '../../core/usage.ts';
+import { NO_USAGE, serviceOf } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { Members } from '../json-fields.ts';
 import { membersOf } from '../json-fields.ts';
-import { countOf } from '../canonical/token-counts.ts';
+import { countOf, toolsOf } from '../canonical/token-counts.ts';
 
 const PROMPT_MEMBERS = [
   'input_tokens',
@@ -35,6 +35,10 @@ export function toMessagesUsage(raw: unknown): Usage | undefined {
       output,
       countOf(membersOf(raw['output_tokens_details'])['thinking_tokens']),
     ),
+    service: serviceOf(raw['service_tier'], raw['speed'], raw['inference_geo']),
+    tools: toolsOf({
+      web_search: membersOf(raw['server_tool_use'])['web_search_requests'],
+    }),
     raw,
   };
   const { input, cacheRead, cacheWrite5m } = usage;

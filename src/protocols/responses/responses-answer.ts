@@ -12,7 +12,7 @@ import { RESPONSE } from './public/response-shape.ts';
 import { isBlank, isProviderFailure } from './responses-failure.ts';
 import { measureItems } from './responses-output.ts';
 import { pinsOfAnswer } from './responses-pins.ts';
-import { fromResponsesUsage } from './responses-usage.ts';
+import { usageOfResponse } from './responses-usage.ts';
 
 /**
  * A Response with only its public members, under the logical model name. Undefined for anything
@@ -47,7 +47,10 @@ function* readSteps(document: JsonDocument, model: string): Steps<Answer | undef
 
 /** Usage of a Response, whether it can be used or not. */
 export function readResponsesUsage(document: JsonDocument): Usage | undefined {
-  return fromResponsesUsage(told(document, 'usage'));
+  const names = ['usage', 'service_tier', 'tool_usage', 'tools'];
+  const members = Object.fromEntries(names.map((name) => [name, told(document, name)]));
+  if (members['usage'] === undefined) return undefined;
+  return usageOfResponse({ ...members, output: document.get('output') });
 }
 
 function isResponse({ id, object, output }: Readonly<Record<string, unknown>>): boolean {

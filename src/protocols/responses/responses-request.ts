@@ -1,6 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
+import { askedService } from '../asked-service.ts';
+import type { AskedMembers } from '../asked-service.ts';
 import { boundInput } from '../bound-input.ts';
 import { callFormsOf } from '../canonical/call-forms.ts';
 import { forwardBody } from '../forward-body.ts';
@@ -23,6 +25,22 @@ const GUARDED = [
   'input',
 ];
 
+/** Beginnings of the types of tools that are priced by their uses. */
+const TOOLS = {
+  web_search: 'web_search',
+  x_search: 'x_search',
+  file_search: 'file_search',
+  code_interpreter: 'code_execution',
+  image_generation: 'image_generation',
+} as const;
+
+const ASKED: AskedMembers = {
+  service: ['service_tier'],
+  marks: Object.keys(TOOLS).map((type) => `"${type}`),
+  toolOf: ({ type }) => Object.entries(TOOLS).find(([name]) => String(type).startsWith(name))?.[1],
+  uses: 'max_tool_calls',
+};
+
 /** Throws `invalid_json`, `invalid_request` or `unsupported_feature` (contract: Responses). */
 export function peekResponses(source: RequestSource): RequestPeek {
   const json = scanRequest(source, GUARDED);
@@ -41,6 +59,7 @@ export function peekResponses(source: RequestSource): RequestPeek {
     outputBound: isPositive(outputLimit) ? outputLimit : undefined,
     pins: pinsOfRequest(json),
     calls: callFormsOf(json),
+    asks: askedService(json, ASKED),
   };
 }
 

@@ -16,7 +16,7 @@ import { hasContent, isOfReasoning, toErrorEvent } from './responses-event.ts';
 import { toResponsesFailure } from './responses-failure.ts';
 import { measureItems } from './responses-output.ts';
 import { MAX_PINS, pinsOfAnswer } from './responses-pins.ts';
-import { fromResponsesUsage } from './responses-usage.ts';
+import { usageOfResponse } from './responses-usage.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -111,7 +111,7 @@ class ResponsesStream extends EventStream {
     if (typeof delta === 'string') this.outputChars += delta.length;
     if (type === 'response.output_item.done') this.#pin({ output: [item], store: this.#store });
     if (!isJsonObject(response)) return;
-    this.usage = fromResponsesUsage(response['usage']) ?? this.usage;
+    this.usage = usageOfResponse(response) ?? this.usage;
     this.outputChars = Math.max(this.outputChars, measureItems(response['output']));
     this.#store = response['store'];
     this.#pin(response);
@@ -128,7 +128,7 @@ class ResponsesStream extends EventStream {
    */
   #readFailure(type: string, event: Members, { payload = '' }: SseFrame): void {
     const { response } = event;
-    if (isJsonObject(response)) this.usage = fromResponsesUsage(response['usage']) ?? this.usage;
+    if (isJsonObject(response)) this.usage = usageOfResponse(response) ?? this.usage;
     const nested = isJsonObject(response) ? response['error'] : event['error'];
     // An error that the provider nests is not in the public form.
     if (type === 'error' && nested !== undefined && nested !== null) return this.#failBy(nested);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseDuration } from '../../core/time/duration.ts';
 import { fromNanos, toNanos } from '../../core/money.ts';
+import type { PricedTool } from '../../core/usage.ts';
 import { suggest } from '../../core/suggest.ts';
 
 /**
@@ -151,6 +152,14 @@ const tokenPrices = {
   cache_write_5m: perMillion('tokens written to the 5-minute cache; default: as input'),
   cache_write_1h: perMillion('tokens written to the 1-hour cache; default: as the 5-minute cache'),
   reasoning: perMillion('reasoning tokens; default: as output'),
+  input_audio: perMillion('input tokens of audio; default: as input'),
+  input_image: perMillion('input tokens of pictures; default: as input'),
+  input_video: perMillion('input tokens of video; default: as input'),
+  cache_read_audio: perMillion('tokens of audio read from the cache; default: as cache_read'),
+  cache_read_image: perMillion('tokens of pictures read from the cache; default: as cache_read'),
+  output_audio: perMillion('output tokens of audio; default: as output'),
+  output_image: perMillion('output tokens of pictures; default: as output'),
+  output_video: perMillion('output tokens of video; default: as output'),
 };
 
 const priceTier = exactly({
@@ -161,16 +170,47 @@ const priceTier = exactly({
   ...tokenPrices,
 });
 
+const tiers = z
+  .array(priceTier)
+  .max(8)
+  .optional()
+  .describe('Prices of tokens in calls with much input, in place of those beside them.');
+
+const serviceTier = exactly({
+  times: z
+    .number()
+    .min(0)
+    .max(1000)
+    .optional()
+    .describe('Factor of the usual prices of tokens, or of those given here; default: 1.'),
+  ...tokenPrices,
+  tiers,
+});
+
+const perUse = (what: string) => dollars.optional().describe(`USD per ${what}.`);
+
+const toolPrices = exactly({
+  web_search: perUse('search of the web'),
+  grounded_answer: perUse('answer that searched the web, in place of web_search'),
+  x_search: perUse('search of X'),
+  maps_search: perUse('answer that used maps'),
+  file_search: perUse('search of files'),
+  code_execution: perUse('container or call that ran code'),
+  image_generation: perUse('call of a tool that makes pictures'),
+} satisfies Record<PricedTool, unknown>);
+
 const prices = z.object({
   ...tokenPrices,
   per_call: dollars.optional().describe('USD per call.'),
   per_image: dollars.optional().describe('USD per image.'),
   per_second: dollars.optional().describe('USD per second of media.'),
-  tiers: z
-    .array(priceTier)
-    .max(8)
+  tiers,
+  service_tiers: z
+    .record(z.string().min(1).max(64), serviceTier)
+    .refine((value) => Object.keys(value).length <= 16, 'at most 16 ways of service')
     .optional()
-    .describe('Prices of tokens in calls with much input, in place of those beside them.'),
+    .describe('Prices of tokens by the way of service that an answer names: flex, priority, fast.'),
+  tools: toolPrices.optional().describe("Prices of uses of the provider's own tools."),
 });
 
 export const pricing = z

@@ -15,8 +15,7 @@ import { GOOGLE } from '../../protocols/family.ts';
 import type { Family } from '../../protocols/family.ts';
 import type { InferenceSurface } from '../../protocols/surface.ts';
 import { toFamilyError } from '../../surfaces/family-error.ts';
-import { costOf, estimateTokens } from '../../usage/spend/pricing.ts';
-import { isPriced } from '../../usage/usage.ts';
+import { priceOf, estimateTokens } from '../../usage/spend/pricing.ts';
 import { PROVIDER_ID } from '../identity.ts';
 import type { Lost, TaskCharge } from '../task-family.ts';
 import { defineTask } from '../task.ts';
@@ -84,9 +83,7 @@ function chargeOf(record: InteractionRecord, seen: Interaction): TaskCharge {
   if (!isBillable(seen)) return { ...NOTHING, result };
   const told = toInteractionUsage(seen.value['usage']);
   const usage = told ?? estimateOf(record, seen);
-  const { pricing } = record;
-  const cost = costOf(usage, pricing);
-  return { result, usage, estimated: !told, cost, unpriced: !isPriced(pricing) };
+  return { result, usage, estimated: !told, ...priceOf(usage, record.pricing) };
 }
 
 function estimateOf({ inputBytes }: InteractionRecord, { value }: Interaction): Usage {

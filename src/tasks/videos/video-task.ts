@@ -16,8 +16,7 @@ import { STANDARD } from '../../protocols/family.ts';
 import type { Family } from '../../protocols/family.ts';
 import type { InferenceSurface } from '../../protocols/surface.ts';
 import type { CommitResult, Op } from '../../store/store.ts';
-import { costOf } from '../../usage/spend/pricing.ts';
-import { isPriced } from '../../usage/usage.ts';
+import { priceOf } from '../../usage/spend/pricing.ts';
 import { OWN_ID, siblingOf } from '../identity.ts';
 import type { Lost, TaskCharge } from '../task-family.ts';
 import { defineTask } from '../task.ts';
@@ -180,8 +179,7 @@ function chargeOf({ video, askedSeconds, pricing, updatedAt }: VideoRecord): Tas
     result: 'ok',
     usage,
     estimated: video.seconds === null,
-    cost: costOf(usage, pricing),
-    unpriced: !isPriced(pricing),
+    ...priceOf(usage, pricing),
     endedAt: updatedAt,
   };
 }

@@ -54,6 +54,8 @@ export interface Discarded {
   readonly usage: Usage;
   /** Nano-dollars. */
   readonly cost: number;
+  /** True: a part of its price is unknown. */
+  readonly unpriced?: boolean | undefined;
 }
 
 export type AttemptVerdict = 'retried here' | 'next route' | 'final';

@@ -1,4 +1,5 @@
 import { isPriced } from '../usage.ts';
+import { servicePrices } from './service-prices.ts';
 import type { PriceTier, Pricing, TokenPrices } from '../usage.ts';
 import { inForce, matchesName } from './vendor-prices.ts';
 import type { ModelPrice, Vendor, VendorModel } from './vendor-prices.ts';
@@ -48,13 +49,28 @@ const NANOS_PER_DOLLAR = 1000;
 
 const TOKEN_CLASSES = {
   input: ['input_mtok'],
-  // A picture is counted in output tokens too, at a price of its own.
-  output: ['output_mtok', 'output_image_mtok'],
+  output: ['output_mtok'],
   cacheRead: ['cache_read_mtok'],
   cacheWrite5m: ['cache_write_mtok'],
   cacheWrite1h: ['cache_write_1h_mtok'],
   reasoning: ['output_reasoning_mtok'],
+  inputAudio: ['input_audio_mtok'],
+  inputImage: ['input_image_mtok'],
+  inputVideo: ['input_video_mtok'],
+  cacheReadAudio: ['cache_audio_read_mtok'],
+  cacheReadImage: ['cache_image_read_mtok'],
+  outputAudio: ['output_audio_mtok'],
+  outputImage: ['output_image_mtok'],
+  outputVideo: ['output_video_mtok'],
 } as const satisfies Record<keyof TokenPrices, readonly string[]>;
+
+/** Uses of tools, in thousands. */
+const TOOLS = {
+  web_search: 'web_searches_kcount',
+  file_search: 'storage_searches_kcount',
+} as const;
+/** Nano-dollars of one use in a dollar per thousand. */
+const NANOS_PER_USE = 1_000_000;
 
 const CLASSES = Object.keys(TOKEN_CLASSES) as (keyof TokenPrices)[];
 
@@ -63,11 +79,12 @@ export function createPriceList(vendorOf: (id: string) => Vendor | undefined): P
   return {
     find(type, upstreamModel, at) {
       const id = VENDORS.get(type);
-      const vendor = id === undefined ? undefined : vendorOf(id);
+      if (id === undefined) return undefined;
+      const vendor = vendorOf(id);
       const model = vendor && findModel(vendor, upstreamModel, vendorOf);
       if (!model) return undefined;
       return {
-        pricing: toPricing(inForce(model, at)),
+        pricing: withService(toPricing(inForce(model, at)), servicePrices(id, upstreamModel)),
         contextWindow: model.context_window,
         description: model.description,
       };
@@ -88,6 +105,20 @@ function findModel(
   return undefined;
 }
 
+/** Prices of a model with those that the list has no member for. */
+function withService(
+  { tools, ...pricing }: Pricing,
+  { serviceTiers, tools: further }: Pick<Pricing, 'serviceTiers' | 'tools'>,
+): Pricing {
+  if (!isPriced(pricing)) return pricing;
+  const all = { ...further, ...tools };
+  return {
+    ...pricing,
+    ...(serviceTiers && { serviceTiers }),
+    ...(Object.keys(all).length > 0 && { tools: all }),
+  };
+}
+
 /** The dearest of the prices, class by class: which one a call falls under is known afterwards only. */
 function toPricing(prices: readonly ModelPrice[]): Pricing {
   const starts = new Set(prices.flatMap(startsOf));
@@ -98,7 +129,16 @@ function toPricing(prices: readonly ModelPrice[]): Pricing {
     .map((above): PriceTier => {
       return { above, ...tokenPrices(prices, above + 1) };
     });
-  return tiers.length === 0 ? base : { ...base, tiers };
+  const tools = toolPrices(prices);
+  return { ...base, ...(tiers.length > 0 && { tiers }), ...(tools && { tools }) };
+}
+
+function toolPrices(prices: readonly ModelPrice[]): Pricing['tools'] {
+  const found = Object.entries(TOOLS).flatMap(([tool, name]) => {
+    const values = prices.flatMap((price) => priceAt(price[name], 0) ?? []);
+    return values.length > 0 ? [[tool, Math.max(...values) * NANOS_PER_USE] as const] : [];
+  });
+  return found.length > 0 ? Object.fromEntries(found) : undefined;
 }
 
 function startsOf(price: ModelPrice): number[] {

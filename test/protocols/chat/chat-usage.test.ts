@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { NO_USAGE } from '../../../src/core/usage.ts';
 import { describe, expect, it } from 'vitest';
 import { toChatUsage, usageOf } from '../../../src/protocols/chat/chat-usage.ts';
 
@@ -105,7 +106,7 @@ describe('toChatUsage', () => {
         (raw) => {
           const usage = toChatUsage(raw);
           for (const [name, value] of Object.entries(usage ?? {})) {
-            if (name !== 'raw')
+            if (name in NO_USAGE)
               expect(Number.isFinite(value) && Number(value) >= 0, name).toBe(true);
           }
           expect(usage === undefined || usage.reasoning <= usage.output).toBe(true);

@@ -5,6 +5,7 @@ import type { ModelPrice, Vendor } from '../../../src/usage/prices/vendor-prices
 import { costOf } from '../../../src/usage/spend/pricing.ts';
 import { isPriced } from '../../../src/usage/usage.ts';
 import { NO_USAGE } from '../../../src/core/usage.ts';
+import { verifies } from '../../requirements.ts';
 
 const AT = Date.parse('2026-11-21T12:00:00Z');
 
@@ -63,11 +64,44 @@ describe('a price list', () => {
       { prices: price(2), constraint: { start_date: '2026-11-21' } },
       { prices: price(9), constraint: { start_date: '2026-11-22' } },
     ];
-    expect(listOf(dated).find('openai', 'one', AT)?.pricing).toEqual({ input: 2000 });
+    expect(listOf(dated).find('openai', 'one', AT)?.pricing).toMatchObject({ input: 2000 });
     const daily = { start_time: '01:00:00Z', end_time: '02:00:00Z' };
     const both = [...dated, { prices: price(4), constraint: daily }];
-    expect(listOf(both).find('openai', 'one', AT)?.pricing).toEqual({ input: 4000 });
+    expect(listOf(both).find('openai', 'one', AT)?.pricing).toMatchObject({ input: 4000 });
   });
+
+  it(
+    verifies('limits.price.service', 'knows tiers and tools of the vendors beyond the list'),
+    async () => {
+      const list = await shippedPrices();
+      const times = (type: string, model: string) =>
+        Object.fromEntries(
+          Object.entries(list.find(type, model, AT)?.pricing.serviceTiers ?? {}).map(
+            ([name, tier]) => [name, tier.times],
+          ),
+        );
+      expect(times('openai', 'gpt-5')).toEqual({ batch: 0.5, flex: 0.5, priority: 2 });
+      expect(times('openai', 'gpt-5-2025-08-07')).toMatchObject({ flex: 0.5, priority: 2 });
+      expect(times('openai', 'gpt-5.5')).toMatchObject({ flex: 0.5, priority: 2.5 });
+      expect(times('openai', 'gpt-4o')).toEqual({ batch: 0.5, priority: 1.7 });
+      expect(times('openai', 'gpt-6-astra')).toEqual({ batch: 0.5 });
+      expect(times('anthropic', 'claude-opus-4-6')).toEqual({ batch: 0.5, fast: 6, us: 1.1 });
+      expect(times('anthropic', 'claude-opus-5')).toEqual({ batch: 0.5, fast: 2, us: 1.1 });
+      expect(times('anthropic', 'claude-opus-5-5')).toEqual({ batch: 0.5, us: 1.1 });
+      expect(times('anthropic', 'claude-opus-4-1')).toEqual({ batch: 0.5 });
+      expect(times('google', 'gemini-2.5-pro')).toEqual({ batch: 0.5, flex: 0.5, priority: 1.8 });
+      expect(list.find('openai', 'gpt-5', AT)?.pricing.tools).toEqual({
+        code_execution: 30_000_000,
+        web_search: 10_000_000,
+        file_search: 2_500_000,
+      });
+      expect(list.find('google', 'gemini-2.5-flash', AT)?.pricing).toMatchObject({
+        inputAudio: 1000,
+        cacheReadAudio: 100,
+        tools: { grounded_answer: 35_000_000 },
+      });
+    },
+  );
 
   it('does not take a model for priced that has no price of tokens', () => {
     expect(isPriced(dollars({ audio_hours: 1 }) ?? {})).toBe(false);

@@ -1,5 +1,6 @@
 import { atOnce } from '../../../core/turns/in-turns.ts';
 import type { SseFrame } from '../../../core/sse/frame.ts';
+import type { Usage } from '../../../core/usage.ts';
 import type { StreamDecoder } from '../../canonical/codec.ts';
 import type { CanonicalEvent, PartOpening } from '../../canonical/stream.ts';
 import type { Part, ReasoningPart, Signature } from '../../canonical/canonical.ts';
@@ -13,7 +14,7 @@ import {
   partsOf,
   toChunkFailure,
 } from '../generate-content-chunk.ts';
-import { toGenerateContentUsage } from '../generate-content-usage.ts';
+import { joinUsage } from '../generate-content-usage.ts';
 import { CallPieces } from '../partial-args.ts';
 import { readGrounding, toCitation } from './answer/grounding.ts';
 import type { Grounding } from './answer/grounding.ts';
@@ -54,6 +55,8 @@ class GenerateContentDecoder implements StreamDecoder {
   #called = false;
   #reason: string | undefined;
   #blocked: string | undefined;
+  /** As counted so far. */
+  #usage: Usage | undefined;
 
   read(frame: SseFrame): readonly CanonicalEvent[] {
     const text = frame.data?.trim() ?? '';
@@ -94,8 +97,9 @@ class GenerateContentDecoder implements StreamDecoder {
       this.#blocked = blocked;
       for (const part of readBlock(value)) events.push(...this.#part(part));
     }
-    const usage = toGenerateContentUsage(value['usageMetadata']);
-    return usage ? [...events, { type: 'usage', usage }] : events;
+    const usage = joinUsage(this.#usage, value);
+    this.#usage = usage;
+    return usage && 'usageMetadata' in value ? [...events, { type: 'usage', usage }] : events;
   }
 
   #candidate(candidate: Members): CanonicalEvent[] {

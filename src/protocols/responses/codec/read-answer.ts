@@ -5,7 +5,7 @@ import type { AnswerJson } from '../../canonical/codec.ts';
 import type { CanonicalAnswer, Part, ToolCallPart } from '../../canonical/canonical.ts';
 import { isNoCall } from '../../canonical/no-call.ts';
 import { isBlank } from '../responses-failure.ts';
-import { fromResponsesUsage } from '../responses-usage.ts';
+import { usageOfResponse } from '../responses-usage.ts';
 import { readCitations, readLogprobs } from './annotations.ts';
 import { objectsOf, textOf } from './fields.ts';
 import type { Members } from '../../json-fields.ts';
@@ -28,7 +28,7 @@ export function* readResponsesAnswer({ value }: AnswerJson): Steps<CanonicalAnsw
     ...(typeof created === 'number' && { created }),
     parts,
     stop,
-    usage: fromResponsesUsage(value['usage']),
+    usage: usageOfResponse(value),
   };
 }
 

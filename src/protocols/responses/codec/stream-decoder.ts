@@ -4,7 +4,7 @@ import type { StreamDecoder } from '../../canonical/codec.ts';
 import type { CanonicalEvent } from '../../canonical/stream.ts';
 import type { StreamFailure } from '../../protocol.ts';
 import { isBlank, toResponsesFailure } from '../responses-failure.ts';
-import { fromResponsesUsage } from '../responses-usage.ts';
+import { usageOfResponse } from '../responses-usage.ts';
 import type { Members } from '../../json-fields.ts';
 import { ItemReader } from './item-reader.ts';
 import { readStop } from './stops.ts';
@@ -58,7 +58,7 @@ class ResponsesDecoder implements StreamDecoder {
 
   #finish(response: Members): readonly CanonicalEvent[] {
     const parts = this.#items.finish(response['output']);
-    const counted = fromResponsesUsage(response['usage']);
+    const counted = usageOfResponse(response);
     const usage = counted ? [{ type: 'usage' as const, usage: counted }] : [];
     if (isBlank(response) && !this.#items.any)
       return [...usage, ...fail('truncated', 'the stream of the provider ended without an answer')];

@@ -19,7 +19,7 @@ import {
   isUsableCandidate,
   partsOf,
 } from '../../generate-content-chunk.ts';
-import { toGenerateContentUsage } from '../../generate-content-usage.ts';
+import { usageOfContent } from '../../generate-content-usage.ts';
 import { CallPieces } from '../../partial-args.ts';
 import { CallIds, createAnswerIds } from '../call-ids.ts';
 import { readGrounding, toCitation } from './grounding.ts';
@@ -50,7 +50,7 @@ export function* readGenerateContentAnswer({
     stop: candidate
       ? readStop(candidate, parts)
       : { kind: 'refusal', ...(blocked && { raw: blocked }) },
-    usage: toGenerateContentUsage(value['usageMetadata']),
+    usage: usageOfContent(value),
   };
 }
 

@@ -1,0 +1,51 @@
+import { serviceOf } from '../core/usage.ts';
+import type { AskedService, PricedTool } from '../core/usage.ts';
+import type { JsonDocument } from '../core/json/json-document.ts';
+import { isJsonObject } from '../core/json/value.ts';
+import type { Members } from './json-fields.ts';
+
+/** Most uses of a tool in one call that are reserved for where the request sets no bound. */
+const USES = 10;
+
+export interface AskedMembers {
+  /** Members whose values name a way of service. */
+  readonly service: readonly string[];
+  /** Texts, one of which is in every request with a tool that is priced by its uses. */
+  readonly marks: readonly string[];
+  /** Tool that a member of `tools` is. */
+  readonly toolOf: (tool: Members) => PricedTool | undefined;
+  /** Bound of the uses of all tools together, where the request names one. */
+  readonly uses?: string;
+}
+
+/** Undefined where the request asks for nothing that is priced apart. */
+export function askedService(json: JsonDocument, of: AskedMembers): AskedService | undefined {
+  const named = of.service.map((name) => json.get(name));
+  const service = serviceOf(...named);
+  const anyService = named.includes('auto');
+  const tools = of.marks.some((mark) => json.body.includes(mark))
+    ? askedTools(json, of)
+    : undefined;
+  if (!service && !anyService && !tools) return undefined;
+  return { service, anyService, tools };
+}
+
+function askedTools(
+  json: JsonDocument,
+  { toolOf, uses: bound }: AskedMembers,
+): AskedService['tools'] {
+  const list = json.get('tools');
+  const most = bound === undefined ? undefined : json.get(bound);
+  const found: { [K in PricedTool]?: number } = {};
+  for (const tool of Array.isArray(list) ? list.filter(isJsonObject) : []) {
+    const name = toolOf(tool);
+    if (!name) continue;
+    const uses = [tool['max_uses'], most].find(isCount) ?? USES;
+    found[name] = (found[name] ?? 0) + uses;
+  }
+  return Object.keys(found).length > 0 ? found : undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
