@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { faultsOfWaits, judgeWaits, LONGEST_MS, P99_MS } from './gate/waits.js';
 import { memoryMiB, startServer } from './processes.js';
+import { largeBody, operationsWithBodies } from './stall-paths.js';
 import { startProbes } from './stall-probe.js';
 
 const MIB = 1024 * 1024;
@@ -38,7 +39,8 @@ export async function measureStalls({ root, directory, only = 'stall', binary = 
   const rows = {};
   const waits = {};
   const part = only.slice('stall/'.length);
-  for (const [name, send] of Object.entries(inputs(gateway))) {
+  const all = { ...inputs(gateway), ...(await inputsOfPaths(gateway)) };
+  for (const [name, send] of Object.entries(all)) {
     if (!name.includes(part)) continue;
     probes.start();
     const started = performance.now();
@@ -137,6 +139,34 @@ function inputs({ url, key }) {
   };
 }
 
+/** Large bodies for every operation that may take one; those of a handler follow each other in one input. */
+async function inputsOfPaths({ url, key }) {
+  const paths = ['/openapi.json', '/admin/openapi.json'];
+  const read = async (path) => JSON.parse(await send({ url, key, path, whole: true }));
+  const operations = operationsWithBodies(await Promise.all(paths.map(read)));
+  const lists = {
+    integers: () => `[${'1,'.repeat(15_000_000)}1]`,
+    objects: () => `[${'{},'.repeat(9_000_000)}{}]`,
+  };
+  const groups = [...new Set(operations.map(({ group }) => group))];
+  const rows = groups.flatMap((group) =>
+    Object.entries(lists).map(([what, list]) => {
+      const ofGroup = operations.filter((one) => one.group === group);
+      const post = async () => {
+        const values = list();
+        const answers = [];
+        for (const { method, path, members } of ofGroup) {
+          const body = largeBody(members, values);
+          answers.push(await send({ url, key, method, path, body }));
+        }
+        return [...new Set(answers)].join(' ');
+      };
+      return [`${what} for ${group}`, post];
+    }),
+  );
+  return Object.fromEntries(rows);
+}
+
 async function times(count, send) {
   const answers = await Promise.all(Array.from({ length: count }, send));
   return [...new Set(answers)].join(' ');
@@ -172,18 +202,21 @@ async function readEvents({ url, key }) {
 }
 
 /** Resolves with the status, or with the body where it is wanted. */
-function send({ url, key, path, body, chunks, whole = false }) {
+function send({ url, key, path, body, chunks, method = 'POST', whole = false }) {
   return new Promise((resolve, reject) => {
-    const method = body === undefined ? 'GET' : 'POST';
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const sent = request(new URL(path, url), { method, headers, agent: false }, (response) => {
-      const parts = [];
-      response.on('data', (part) => whole && parts.push(part));
-      response.on('end', () =>
-        resolve(whole ? Buffer.concat(parts).toString() : String(response.statusCode)),
-      );
-      response.on('error', (error) => resolve(`${response.statusCode} ${error.code}`));
-    });
+    const sent = request(
+      new URL(path, url),
+      { method: body === undefined ? 'GET' : method, headers, agent: false },
+      (response) => {
+        const parts = [];
+        response.on('data', (part) => whole && parts.push(part));
+        response.on('end', () =>
+          resolve(whole ? Buffer.concat(parts).toString() : String(response.statusCode)),
+        );
+        response.on('error', (error) => resolve(`${response.statusCode} ${error.code}`));
+      },
+    );
     sent.on('error', (error) => (whole ? reject(error) : resolve(error.code)));
     if (chunks === 'bytes') inBytes(sent, body);
     else sent.end(body);

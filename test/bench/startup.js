@@ -22,7 +22,9 @@ export async function measureStartup({ root, directory }) {
   const config = join(directory, 'light.yaml');
   writeFileSync(config, CONFIG);
   const address = `http://127.0.0.1:${server.address().port}`;
-  const env = { ...process.env, GATEWAY_SERVER: address, GATEWAY_API_KEY: 'light' };
+  // Further certificates make bare Node.js slower by half, so that every ratio looks better than it is.
+  const { NODE_EXTRA_CA_CERTS: _certificates, ...inherited } = process.env;
+  const env = { ...inherited, GATEWAY_SERVER: address, GATEWAY_API_KEY: 'light' };
   const sides = [
     { name: 'bare node', args: ['-e', '0'] },
     ...[
