@@ -44,7 +44,7 @@ async function writeBody(body: Buffer, type = ''): Promise<Buffer> {
   return Buffer.from(JSON.stringify({ base64: body.toString('base64') }));
 }
 
-/** Scans an answer, which may be long, in turns of the event loop. */
+/** Scans an answer, which may be long, in slices. */
 async function isJson(body: Buffer): Promise<boolean> {
   const scanner = new JsonScanner(body, { members: Infinity, depth: Infinity });
   await finishScan(scanner);

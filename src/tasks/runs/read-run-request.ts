@@ -19,7 +19,7 @@ export interface RunRequest {
 }
 
 /**
- * Makes the input in turns of the event loop, since it may be long. Rejects with `invalid_json` or
+ * Makes the input in slices, since it may be long. Rejects with `invalid_json` or
  * `invalid_request` with `param`.
  */
 export async function readRunRequest(source: RequestSource): Promise<RunRequest> {

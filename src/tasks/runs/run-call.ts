@@ -22,7 +22,7 @@ const KEPT = ['model', 'stream'];
 
 /**
  * The input is the body of the model's own endpoint but for `model`: of an llm that of the protocol
- * that its first provider speaks. Its bytes stay as they are, and are scanned in turns of the event loop.
+ * that its first provider speaks. Its bytes stay as they are, and are scanned in slices.
  *
  * @throws GatewayError `invalid_request` with `param`; `model_unavailable` for a type without endpoint
  */
