@@ -148,6 +148,7 @@ export const LOCAL_COMMANDS = [
     examples: [
       { command: 'gateway mock --port 9090', note: 'Echo every request' },
       { command: 'gateway mock --cassette outage.yaml', note: 'Play scripted answers and faults' },
+      { command: 'gateway mock --strict anthropic', note: 'Refuse requests as Anthropic does' },
     ],
     flags: [
       {
@@ -171,6 +172,13 @@ export const LOCAL_COMMANDS = [
         type: 'string',
         value: 'FILE',
         description: 'YAML or JSON file with scripted replies',
+      },
+      {
+        name: 'strict',
+        type: 'string',
+        value: 'VENDOR',
+        choices: ['openai', 'anthropic', 'google', 'mistral', 'groq', 'llamacpp'],
+        description: 'Refuse what this vendor refuses, in its words',
       },
     ],
     ownsSignals: true,

@@ -12,6 +12,7 @@ import { toMockRoute } from './mock-route.ts';
 import type { MockRoute } from './mock-route.ts';
 import { toBodyScript, toJsonScript } from './tape/mock-script.ts';
 import type { MockScript, PlainScript } from './tape/mock-script.ts';
+import { refusalBy } from './strict/strict-vendors.ts';
 import { toScript } from './renderers/script.ts';
 import { emptyMp4 } from './renderers/videos.ts';
 import type { Rendering } from './renderers/renderer.ts';
@@ -75,6 +76,8 @@ export function createMockEngine({ cassette = {}, clock }: MockEngineOptions): M
     }
     const request = toMockRequest(http, route);
     if ('invalid' in request) return { script: refuse(route.protocol, 400, request.invalid) };
+    const refusal = current.strict && refusalBy(current.strict, request);
+    if (refusal !== undefined) return { script: refuse(route.protocol, 400, refusal) };
     const script = route.operation === 'count' ? toCount(request) : create(http, request);
     return { script, model: request.model };
   }

@@ -17,7 +17,7 @@ export const run: RunOf<'mock'> = async ({ flags, context }) => {
     const server = await startMockServer({
       host: flags.host,
       port: flags.port,
-      ...(cassette !== undefined && { cassette }),
+      cassette: { ...cassette, ...(flags.strict !== undefined && { strict: flags.strict }) },
     });
     const writer = await context.output.events();
     context.output.note(`mock provider listening on ${server.url}`);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { once } from '../../../core/lazy.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { PROTOCOL_IDS } from '../../../protocols/registry.ts';
+import { STRICT_VENDORS } from '../strict/strict-vendors.ts';
 
 const TEN_MINUTES = 600_000;
 const MAX_TEXT = 1_048_576;
@@ -155,6 +156,10 @@ export const cassetteSchema = once(() =>
       .max(1000)
       .default(['echo'])
       .describe('What the model list shows; every name is answered.'),
+    strict: z
+      .enum(STRICT_VENDORS)
+      .optional()
+      .describe('Refuse what this vendor refuses, in its words.'),
     rules: z.array(ruleSchema()).max(1000).default([]),
   }),
 );
