@@ -43,7 +43,7 @@ export function fromEnvelope(envelope: Buffer) {
   throw damaged('a stored value has an unknown form');
 }
 
-/** Levels of nesting that what holds a value may add to it. */
+/** Levels of nesting that the holder of a value may add to it. */
 const OUTER_LEVELS = 8;
 
 /**
