@@ -315,15 +315,16 @@ describe('chat streams of providers', () => {
   });
 
   it('reads the spellings of reasoning that servers have', () => {
+    const details = [{ type: 'reasoning.text', text: 'why', index: 0 }];
     const kinds = [
-      { reasoning_content: 'why' },
-      { reasoning: 'why' },
-      { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'why' }] }] },
-      { reasoning: 'why', reasoning_details: [{ type: 'reasoning.text', text: 'why', index: 0 }] },
-    ];
-    for (const delta of kinds)
+      ['{}', { reasoning_content: 'why' }],
+      ['"reasoning"', { reasoning: 'why' }],
+      ['{}', { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'why' }] }] }],
+      ['{}', { reasoning: 'why', reasoning_details: details }],
+    ] as const;
+    for (const [value, delta] of kinds)
       expect(collectAnswer(readChunks([delta, { content: 'so' }])).parts).toEqual([
-        { type: 'reasoning', text: 'why', signature: { origin: 'chat', value: '{}' } },
+        { type: 'reasoning', text: 'why', signature: { origin: 'chat', value } },
         { type: 'text', text: 'so' },
       ]);
   });

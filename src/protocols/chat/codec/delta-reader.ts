@@ -1,5 +1,6 @@
 import { atOnce } from '../../../core/turns/in-turns.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
+import type { Signature } from '../../canonical/canonical.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
 import { readCitations, readLogprobs, withinText } from './annotations.ts';
 import { readAnswerContent } from './answer-content.ts';
@@ -23,6 +24,8 @@ interface Growing {
   key: string;
   /** The entry of a reasoning, gathered without its text. */
   detail: ReasoningDetail;
+  /** Signature of a text that came without entries. */
+  plain?: Signature;
 }
 
 const PLAIN = 'plain';
@@ -82,8 +85,10 @@ export class DeltaReader {
     const details = detailsOf(delta);
     for (const detail of details) this.#readDetail(detail);
     // The delta repeats the text of the entries as plain text.
-    const thought = details.length === 0 ? plainReasoningOf(delta) + content.reasoning : '';
+    const { text, signature } = plainReasoningOf(delta);
+    const thought = details.length === 0 ? text + content.reasoning : '';
     if (thought !== '') this.#grow('reasoning', { key: PLAIN, text: thought });
+    if (thought !== '' && text !== '') (this.#growing as Growing).plain = signature;
     if (content.text !== '') this.#grow('text', { key: '', text: content.text });
     const { refusal } = delta;
     if (typeof refusal === 'string' && refusal !== '')
@@ -121,10 +126,10 @@ export class DeltaReader {
 
   #end(): void {
     if (!this.#growing) return;
-    const { part, type, detail } = this.#growing;
+    const { part, type, detail, plain } = this.#growing;
     this.#growing = undefined;
     if (type === 'reasoning')
-      this.#out.push({ type: 'signature', part, signature: signatureOf(detail) });
+      this.#out.push({ type: 'signature', part, signature: plain ?? signatureOf(detail) });
     if (type === 'text') this.#cite(part, { annotations: this.#waiting.splice(0) });
     this.#out.push({ type: 'close', part });
   }

@@ -6,8 +6,8 @@ import type { Members } from '../../json-fields.ts';
 /**
  * Reasoning in chat messages: its text in `reasoning_content` (some providers say `reasoning`) and,
  * where it is signed, entry by entry in `reasoning_details`, whose public shape is OpenRouter's.
- * A provider's entry without its text is the value of the signature, `{}` for reasoning that came
- * without entries: so each entry returns to its provider unchanged.
+ * A provider's entry without its text is the value of the signature; for reasoning that came without entries
+ * it is `{}`, or the name of its other member: so each returns to its provider unchanged.
  */
 export type ReasoningDetail = Record<string, unknown>;
 
@@ -23,10 +23,19 @@ export function detailsOf(message: Members): readonly ReasoningDetail[] {
   return Array.isArray(details) ? details.filter(isJsonObject) : [];
 }
 
-/** Returns the reasoning of a message or delta as plain text. */
-export function plainReasoningOf(message: Members): string {
-  const text = message['reasoning_content'] ?? message['reasoning'];
-  return typeof text === 'string' ? text : '';
+const OTHER_MEMBER = 'reasoning';
+const OF_OTHER_MEMBER: Signature = { origin: 'chat', value: JSON.stringify(OTHER_MEMBER) };
+
+/** Returns the reasoning of a message or delta as plain text; servers that write every member leave one empty. */
+export function plainReasoningOf(message: Members): { text: string; signature: Signature } {
+  const { reasoning_content: text, [OTHER_MEMBER]: other } = message;
+  if (typeof text === 'string' && text !== '') return { text, signature: PLAIN_SIGNATURE };
+  return { text: typeof other === 'string' ? other : '', signature: OF_OTHER_MEMBER };
+}
+
+/** The member that plain reasoning came in. */
+export function plainMember(signature: Signature | undefined): string {
+  return signature?.value === OF_OTHER_MEMBER.value ? OTHER_MEMBER : 'reasoning_content';
 }
 
 /** The member in which a kind of entry has its text; undefined: it has none. */
@@ -106,8 +115,8 @@ export interface ReadReasoning {
 export function readReasoning(message: Members, tokens: boolean): ReadReasoning[] {
   const details = detailsOf(message);
   if (details.length === 0) {
-    const text = plainReasoningOf(message);
-    return text === '' ? [] : [{ part: { type: 'reasoning', text, signature: PLAIN_SIGNATURE } }];
+    const { text, signature } = plainReasoningOf(message);
+    return text === '' ? [] : [{ part: { type: 'reasoning', text, signature } }];
   }
   return details.map((detail) => {
     const text = detailText(detail);

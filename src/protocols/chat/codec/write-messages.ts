@@ -15,7 +15,7 @@ import type {
 import type { Feature } from '../../features.ts';
 import { fileName } from '../../media/file-name.ts';
 import { defined } from '../../json-fields.ts';
-import { restoreDetail } from './reasoning-details.ts';
+import { plainMember, restoreDetail } from './reasoning-details.ts';
 
 type Message = Record<string, unknown>;
 type Losses = Set<Feature>;
@@ -106,8 +106,12 @@ function writeReasoning(parts: readonly ReasoningPart[], losses: Losses): Messag
     return detail ? [detail] : [];
   });
   if (details.length > 0) return { reasoning_details: details };
-  const text = own.map((part) => part.text).join('');
-  return text === '' ? {} : { reasoning_content: text };
+  const plain: Record<string, string> = {};
+  for (const { text, signature } of own) {
+    const member = plainMember(signature);
+    if (text !== '') plain[member] = (plain[member] ?? '') + text;
+  }
+  return plain;
 }
 
 function writeContent(parts: readonly Part[], losses: Losses): unknown {
