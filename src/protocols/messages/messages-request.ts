@@ -31,7 +31,6 @@ export function peekMessages(source: RequestSource): RequestPeek {
     ...peek,
     stream: peek.json.get('stream') === true,
     outputBound: readMaxTokens(peek.json.get('max_tokens')),
-    asks: askedService(peek.json, ASKED),
   };
 }
 
@@ -75,5 +74,6 @@ export function peekConversation(source: RequestSource): RequestPeek {
     choices: 1,
     inputBound: boundInput(json),
     outputBound: 0,
+    asks: askedService(json, ASKED),
   };
 }

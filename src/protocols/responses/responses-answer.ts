@@ -47,10 +47,15 @@ function* readSteps(document: JsonDocument, model: string): Steps<Answer | undef
 
 /** Usage of a Response, whether it can be used or not. */
 export function readResponsesUsage(document: JsonDocument): Usage | undefined {
-  const names = ['usage', 'service_tier', 'tool_usage', 'tools'];
-  const members = Object.fromEntries(names.map((name) => [name, told(document, name)]));
-  if (members['usage'] === undefined) return undefined;
-  return usageOfResponse({ ...members, output: document.get('output') });
+  const usage = told(document, 'usage');
+  if (usage === undefined) return undefined;
+  return usageOfResponse({
+    usage,
+    service_tier: told(document, 'service_tier'),
+    tool_usage: told(document, 'tool_usage'),
+    tools: told(document, 'tools'),
+    output: document.get('output'),
+  });
 }
 
 function isResponse({ id, object, output }: Readonly<Record<string, unknown>>): boolean {
