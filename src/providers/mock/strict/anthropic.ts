@@ -132,7 +132,7 @@ export const ANTHROPIC_MESSAGES: StrictProtocol = {
     { at: 'messages[].content[].tool_use_id', pattern: ID },
     { at: 'thinking.budget_tokens', least: 1024 },
     { at: 'stop_sequences[]', pattern: /\S/ },
-    { at: 'metadata.user_id', pattern: /^(?!.*@.*\.)/, most: 256 },
+    { at: 'metadata.user_id', pattern: /^[^@]*(?:@[^@.]*)*$/, most: 256 },
   ],
   rules: [
     { source: REFERENCE, refusal: misplacedMessage },
