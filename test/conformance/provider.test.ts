@@ -28,7 +28,11 @@ const FILES = [
 ];
 
 /** Modules that the data of a provider is made of. */
-const VOCABULARY = ['define-provider.ts', 'listing/model-listing.ts'];
+const VOCABULARY = [
+  'define-provider.ts',
+  'listing/model-listing.ts',
+  '../protocols/capabilities/open-models.ts',
+];
 
 const KEY = 'upstream-canary-key';
 
