@@ -2,6 +2,7 @@ import { serviceOf } from '../core/usage.ts';
 import type { AskedService, PricedTool } from '../core/usage.ts';
 import type { JsonDocument } from '../core/json/json-document.ts';
 import { isJsonObject } from '../core/json/value.ts';
+import { isCount } from './canonical/token-counts.ts';
 import type { Members } from './json-fields.ts';
 
 /** Most uses of a tool in one call that are reserved for where the request sets no bound. */
@@ -10,7 +11,7 @@ const USES = 10;
 export interface AskedMembers {
   /** Members whose values name a way of service. */
   readonly service: readonly string[];
-  /** Texts, one of which is in every request with a tool that is priced by its uses. */
+  /** Texts, one of which is in every list of tools with one that is priced by its uses. */
   readonly marks: readonly string[];
   /** Tool that a member of `tools` is. */
   readonly toolOf: (tool: Members) => PricedTool | undefined;
@@ -23,17 +24,19 @@ export function askedService(json: JsonDocument, of: AskedMembers): AskedService
   const named = of.service.map((name) => json.get(name));
   const service = serviceOf(...named);
   const anyService = named.includes('auto');
-  const tools = of.marks.some((mark) => json.body.includes(mark))
-    ? askedTools(json, of)
-    : undefined;
+  const tools = askedTools(json, of);
   if (!service && !anyService && !tools) return undefined;
   return { service, anyService, tools };
 }
 
 function askedTools(
   json: JsonDocument,
-  { toolOf, uses: bound }: AskedMembers,
+  { marks, toolOf, uses: bound }: AskedMembers,
 ): AskedService['tools'] {
+  const member = json.find('tools');
+  const bytes = member && json.body.subarray(member.valueStart, member.valueEnd);
+  // Most tools are functions, which are not parsed for this.
+  if (!bytes || !marks.some((mark) => bytes.includes(mark))) return undefined;
   const list = json.get('tools');
   const most = bound === undefined ? undefined : json.get(bound);
   const found: { [K in PricedTool]?: number } = {};
@@ -44,8 +47,4 @@ function askedTools(
     found[name] = (found[name] ?? 0) + uses;
   }
   return Object.keys(found).length > 0 ? found : undefined;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
