@@ -3,6 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TEMPLATES } from '../../../src/config/read/init-template.ts';
+import { STRICT_VENDORS } from '../../../src/providers/mock/strict/strict-vendors.ts';
+import { verifies } from '../../requirements.ts';
 import { runCli } from '../run-cli.ts';
 import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
 
@@ -27,6 +29,37 @@ describe('mock', () => {
       .split('\n')
       .map((line) => JSON.parse(line).type);
     expect(lines).toEqual(['version', 'event', 'end']);
+  });
+
+  it(verifies('mock.strict', 'refuses as the vendor of --strict does'), async () => {
+    const signals = new EventEmitter();
+    const ask = async (url: string): Promise<unknown> => {
+      const body = JSON.stringify({ model: 'm', max_tokens: 1, messages: [] });
+      const strict = JSON.stringify({ model: 'm', tool_choice: 'auto', messages: [] });
+      const answers = await Promise.all([
+        fetch(`${url}/v1/messages`, { method: 'POST', body }),
+        fetch(`${url}/v1/chat/completions`, { method: 'POST', body: strict }),
+      ]);
+      return answers.map(({ status }) => status);
+    };
+    let answered: unknown;
+    const run = await runCli(['mock', '--port', '0', '-o', 'json', '--strict', 'openai'], {
+      signals,
+      onStdout(text) {
+        const { event }: { event?: { url: string } } = JSON.parse(text);
+        if (!event) return;
+        void ask(event.url)
+          .then((statuses) => (answered = statuses))
+          .finally(() => signals.emit('SIGTERM'));
+      },
+    });
+    expect(run.code).toBe(0);
+    expect(answered).toEqual([200, 400]);
+  });
+
+  it.each(STRICT_VENDORS)('offers --strict %s', async (vendor) => {
+    const { stdout } = await runCli(['complete-words', '--', 'mock', '--strict', '']);
+    expect(stdout.trimEnd().split('\n')).toContain(vendor);
   });
 
   it('refuses a cassette that it does not understand', async () => {

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { verifies } from '../../requirements.ts';
 import { runsOf } from '../../runs.ts';
 import { CLIENTS } from '../translating.ts';
 import type { Spoken } from '../translating.ts';
@@ -42,24 +41,21 @@ const PAIRS = CLIENTS.flatMap((client) =>
 );
 
 describe("a vendor's own schema", () => {
-  it.each(PAIRS)(
-    verifies('translate.vendor-schemas', 'finds no fault with a request: $client to $provider'),
-    ({ client, provider }) => {
-      const bodies = fc
-        .tuple(BODIES[client], EDGES[client])
-        .map(([body, edges]) => marked({ ...body, ...edges }) as object);
-      fc.assert(
-        fc.property(bodies, fc.constantFrom(...MODELS[provider]), (body, model) => {
-          const sent = send({ client, provider, model }, body);
-          if (sent) expect(faultsOf(provider, JSON.parse(sent.text))).toEqual([]);
-        }),
-        { seed: 20_261_129, numRuns: runsOf(25, 200) },
-      );
-    },
-  );
+  it.each(PAIRS)('finds no fault with a request: $client to $provider', ({ client, provider }) => {
+    const bodies = fc
+      .tuple(BODIES[client], EDGES[client])
+      .map(([body, edges]) => marked({ ...body, ...edges }) as object);
+    fc.assert(
+      fc.property(bodies, fc.constantFrom(...MODELS[provider]), (body, model) => {
+        const sent = send({ client, provider, model }, body);
+        if (sent) expect(faultsOf(provider, JSON.parse(sent.text))).toEqual([]);
+      }),
+      { seed: 20_261_129, numRuns: runsOf(25, 200) },
+    );
+  });
 
   it.each(PAIRS)(
-    verifies('translate.vendor-schemas', 'finds no fault with recorded ones: $client to $provider'),
+    'finds no fault with recorded ones: $client to $provider',
     ({ client, provider }) => {
       const folder = fileURLToPath(
         new URL(`../../fixtures/pairs/${client}-${provider}/`, import.meta.url),

@@ -70,7 +70,7 @@ function refusalOf(
 }
 
 /** Values at a path, each with the steps that lead to it. */
-export function placesAt(body: JsonObject, at: string): Place[] {
+function placesAt(body: JsonObject, at: string): Place[] {
   let places: Place[] = [[[], body]];
   for (const step of at.split('.')) {
     const [name = '', ...lists] = step.split('[]');

@@ -252,15 +252,12 @@ const TAKEN: Record<StrictVendor, Body> = {
 };
 
 describe('a strict upstream', () => {
-  it.each(REFUSED)(
-    verifies('translate.strict-upstream', '%s says %s'),
-    (...[vendor, words, body, protocol]) => {
-      expect(refusal(vendor, body, protocol)).toMatch(words);
-    },
-  );
+  it.each(REFUSED)(verifies('mock.strict', '%s says %s'), (...[vendor, words, body, protocol]) => {
+    expect(refusal(vendor, body, protocol)).toMatch(words);
+  });
 
   it.each(Object.entries(TAKEN))(
-    verifies('translate.strict-upstream', '%s takes a usual conversation'),
+    verifies('mock.strict', '%s takes a usual conversation'),
     (vendor, body) => {
       expect(refusal(vendor as StrictVendor, body)).toBeUndefined();
     },
