@@ -7,7 +7,9 @@ import { SCRIPTS } from './scripts.ts';
 
 const CONNECT_MS = 10_000;
 const COMMAND_MS = 10_000;
-const MAX_RECONNECT_MS = 2_000;
+const MAX_RECONNECT_MS = 1_000;
+/** A silent server does not answer the end of a connection; it is cut after so long. */
+const DISCONNECT_MS = 100;
 
 const optionsSchema = z.strictObject({
   /** `redis://` or `rediss://`, with user, password and database as Redis writes them. */
@@ -87,6 +89,7 @@ function connectionOptions(): RedisOptions {
     lazyConnect: true,
     connectTimeout: CONNECT_MS,
     commandTimeout: COMMAND_MS,
+    disconnectTimeout: DISCONNECT_MS,
     // A commit whose answer was lost may have happened: only its sender can decide to repeat it.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
