@@ -8,8 +8,11 @@ import type { Stage } from '../stage.ts';
 import { toProof } from './pages.ts';
 import type { Proof } from './pages.ts';
 
-/** After a fault is mended, requests may fail for so long. */
-const SETTLING_MS = 12_000;
+/**
+ * After a fault is mended, requests may fail for so long: 10 s until a silent database is noticed (a command
+ * or the check of a new connection), 1 s until the next attempt, and 4 s for a machine that is busy.
+ */
+const SETTLING_MS = 15_000;
 const ORPHANS_WITHIN_MS = 30_000;
 
 /** The contract's words for what cannot be recorded, and what resources say while the store is away. */
