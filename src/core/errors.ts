@@ -31,6 +31,10 @@ export const ERRORS = {
   model_unavailable: { status: 404, message: 'no route serves this model' },
   not_found: { status: 404, message: 'not found' },
   method_not_allowed: { status: 405, message: 'method not allowed' },
+  websocket_refused: {
+    status: 426,
+    message: 'this path does not speak WebSocket; send the request over HTTP without an upgrade',
+  },
   malformed_request: { status: 400, message: 'this is not a valid HTTP request' },
   request_timeout: { status: 408, message: 'the request was not received in time' },
   conflict: { status: 409, message: 'conflict' },

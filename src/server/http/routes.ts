@@ -58,10 +58,18 @@ export function createApp(options: RoutesOptions): H3 {
   const refusePath = createPathRefuser(routes);
   app.all('/**', (event) => {
     const { error, envelope } = refusePath(toNode(event).request);
-    return serve(event, envelope, () => Promise.reject(error));
+    return answer(event, envelope, () => Promise.reject(error));
   });
 
   function serve(event: H3Event, envelope: Envelope, handler: Handler): Promise<Response> {
+    return answer(
+      event,
+      envelope,
+      asksForWebSocket(toNode(event).request) ? refuseWebSocket : handler,
+    );
+  }
+
+  function answer(event: H3Event, envelope: Envelope, handler: Handler): Promise<Response> {
     return answerExchange({ envelope, ...toNode(event) }, handler, options).then(toWebResponse);
   }
   return app;
@@ -118,6 +126,17 @@ export function shield(
     return handler(exchange);
   };
   return cors && isForBrowsers(path) ? cors.shared(guarded) : guarded;
+}
+
+/** Any other protocol (`h2c`) may be ignored, and any other method begins no WebSocket (RFC 6455, 4.1). */
+function asksForWebSocket({ method, headers: { upgrade } }: IncomingMessage): boolean {
+  return method === 'GET' && upgrade !== undefined && /(^|[\s,])websocket($|[\s,/])/i.test(upgrade);
+}
+
+/** Clients that probe for a WebSocket take 426 for no and go on over HTTP (RFC 9110, 7.8 and 15.5.22). */
+async function refuseWebSocket(): Promise<never> {
+  const headers = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
+  throw new GatewayError('websocket_refused', { headers });
 }
 
 async function refuseMethod(allow: string): Promise<never> {

@@ -1,3 +1,5 @@
+import { Agent, get } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
@@ -8,6 +10,7 @@ import { createApp } from '../../../src/server/http/routes.ts';
 import type { RouteSpec, RoutesOptions } from '../../../src/server/http/routes.ts';
 import type { Handler } from '../../../src/surfaces/http-exchange.ts';
 import { roomyBudget } from '../../support/body-intake.ts';
+import { verifies } from '../../requirements.ts';
 
 const LIMITS = {
   bodyBytes: 1_000,
@@ -58,7 +61,7 @@ async function serve(routes: readonly RouteSpec[], options: Partial<RoutesOption
     const body: unknown = text === '' ? undefined : JSON.parse(text);
     return { status: answer.status, headers: answer.headers, body };
   };
-  return { call, bugs };
+  return { call, bugs, url: listener.url };
 }
 
 describe('a route', () => {
@@ -164,6 +167,68 @@ describe('a method that a path does not have', () => {
     expect(same.body).toMatchObject(shape);
     expect(same.headers.get('allow')).toBe('GET, HEAD, POST');
     expect((await call('PUT', '/shared')).body).toEqual({ error: 'method not allowed' });
+  });
+});
+
+describe('a WebSocket upgrade', () => {
+  const start = async () => {
+    const { url } = await serve([
+      route('/v1/responses', { POST: say('ask') }, { envelope: 'chat' }),
+      route('/v1/messages', { GET: say('list'), POST: say('ask') }, { envelope: 'messages' }),
+      route('/v1/things/:id', { GET: say('get') }),
+    ]);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => agent.destroy());
+    return (path: string, upgrade = 'websocket') =>
+      new Promise<{ status?: number; upgrade?: string; reused: boolean; body: unknown }>(
+        (resolve, reject) => {
+          const headers = {
+            connection: 'keep-alive, Upgrade',
+            upgrade,
+            'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+            'sec-websocket-version': '13',
+          };
+          const request = get(url + path, { agent, headers }, (response) => {
+            const { statusCode: status, headers } = response;
+            const { reusedSocket: reused } = request;
+            const toAnswer = (body: unknown) => ({
+              ...(status && { status }),
+              ...(headers.upgrade && { upgrade: headers.upgrade }),
+              reused,
+              body,
+            });
+            json(response).then(toAnswer).then(resolve, reject);
+          }).on('error', reject);
+        },
+      );
+  };
+  const message = expect.stringMatching(/does not speak WebSocket/) as unknown;
+
+  it(
+    verifies('responses.websocket', 'is refused in the shape of any path, on a kept connection'),
+    async () => {
+      const open = await start();
+      const refused = { status: 426, upgrade: 'HTTP/1.1' };
+      const body = { error: { message, type: 'invalid_request_error', code: 'websocket_refused' } };
+      expect(await open('/v1/responses')).toMatchObject({ ...refused, reused: false, body });
+      expect(await open('/v1/messages?beta=true', 'h2c, WebSocket')).toMatchObject({
+        ...refused,
+        reused: true,
+        body: { type: 'error', error: { type: 'invalid_request_error', message } },
+      });
+      expect(await open('/v1/things/a')).toMatchObject({
+        ...refused,
+        reused: true,
+        body: { error: message },
+      });
+    },
+  );
+
+  it('does not make a path, and is no upgrade to another protocol', async () => {
+    const open = await start();
+    expect(await open('/v1/realtime')).toMatchObject({ status: 404 });
+    expect(await open('/v1/things/a', 'h2c')).toMatchObject({ status: 200, body: { word: 'get' } });
+    expect(await open('/v1/responses', 'websocketish')).toMatchObject({ status: 405 });
   });
 });
 
