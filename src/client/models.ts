@@ -47,6 +47,7 @@ export interface ModelCapabilities {
   tool_result_media: boolean;
   any_schema: boolean;
   blank_texts: boolean;
+  unreasoned_call: string | null;
   user_length: number | null;
   personal_user: boolean;
 }

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { StreamOptions } from '../protocols/protocol.ts';
+import { vendorOf } from '../providers/account.ts';
 import type { HealthReport } from '../routing/health.ts';
 import type { UpstreamError, UpstreamHeaders } from '../upstream/transport.ts';
 import type { ExchangeOptions } from './exchange-options.ts';
@@ -133,6 +134,7 @@ export abstract class CandidateExchange extends UpstreamStream {
       peek: call.peek,
       logicalModel: logical ? call.peek.model : undefined,
       account: candidate.route.provider.id,
+      vendor: vendorOf(candidate.route.provider),
       id: call.request.id,
       created: Math.floor(call.request.at / 1000),
       estimateUsage: (outputChars) => estimateUsage(call, outputChars),

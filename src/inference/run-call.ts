@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.ts';
 import { LONG_BYTES } from '../core/turns/in-turns.ts';
 import type { SpooledBody } from '../core/memory/spooled-body.ts';
 import type { Usage } from '../core/usage.ts';
+import { vendorOf } from '../providers/account.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import type { EncodeOptions, RequestPeek, Wire } from '../protocols/protocol.ts';
 import { wireTo } from '../protocols/wire-to.ts';
@@ -207,6 +208,7 @@ function prepare(
     quirks: route.provider.quirks[protocol],
     askUsage: !route.provider.noStreamUsage,
     account: route.provider.id,
+    vendor: vendorOf(route.provider),
     defaultMaxTokens: model.maxOutputTokens ?? deps.defaultMaxTokens,
     capabilities: route.capabilities,
     losses,

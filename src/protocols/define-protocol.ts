@@ -28,14 +28,22 @@ export interface EndpointRules {
   };
 }
 
+/** Provider to which reasoning can come back. */
+export interface ReasoningReader {
+  /** Id of the provider account. */
+  readonly account: string;
+  /** One name for all accounts of a vendor. */
+  readonly vendor: string;
+}
+
 /** A wire protocol as its folder declares it: facts for every caller, and how to load the rest. */
 export interface ProtocolDeclaration<Parts> {
   readonly provider: EndpointRules;
   /**
-   * True: reasoning that a provider signs is read by the account that made it and by no other of
-   * the same vendor. Default false.
+   * The only reader of reasoning that a provider answers: the account that made it, or any of its
+   * vendor. Default: every provider of the protocol.
    */
-  readonly bindsReasoning?: boolean;
+  readonly bindsReasoning?: keyof ReasoningReader;
   /** True: a signature without a text belongs to the part after it. Default false. */
   readonly signsNext?: boolean;
   /** Gives its `ProtocolParts`. */

@@ -8,6 +8,7 @@ import type { AskedService, Usage } from '../core/usage.ts';
 import type { AnswerSource } from './answer-document.ts';
 import type { CallForms } from './canonical/call-forms.ts';
 import type { Capabilities } from './capabilities/capabilities.ts';
+import type { ReasoningReader } from './define-protocol.ts';
 import type { Protocol } from './registry.ts';
 import type { MediaWriter } from './media/write-media.ts';
 import type { RequestSource } from './scan-request.ts';
@@ -66,7 +67,7 @@ export interface RequestPeek {
   readonly pins?: readonly string[];
 }
 
-export interface EncodeOptions {
+export interface EncodeOptions extends ReasoningReader {
   /** The provider's own model name. */
   model: string;
   quirks?: Quirks | undefined;
@@ -74,8 +75,6 @@ export interface EncodeOptions {
   askUsage: boolean;
   /** Limit to ask for where the provider's protocol needs one and the client gave none. */
   defaultMaxTokens: number;
-  /** Id of the provider account. */
-  account: string;
   /** Capabilities that the route states in place of the table. Default: none. */
   capabilities?: Partial<Capabilities> | undefined;
   /** Takes the client's names of fields that this candidate does not get. */
@@ -83,11 +82,9 @@ export interface EncodeOptions {
 }
 
 /** Facts of the call that an answer to the client needs. */
-export interface AnswerOptions {
+export interface AnswerOptions extends ReasoningReader {
   /** Replaces the provider's model name where the route asks for that; rebuilt answers always carry it. */
   logicalModel?: string | undefined;
-  /** Id of the provider account that answers. */
-  account: string;
   /** Stands in for an id that the provider did not give. */
   id: string;
   /** Seconds since epoch. */

@@ -19,6 +19,14 @@ export interface PreparedEndpoint {
   readonly streamHeaders: string[];
 }
 
+/**
+ * Name by which accounts are of one vendor, so that each can read what another one's models thought:
+ * the type of provider, or the address where the type has none of its own.
+ */
+export function vendorOf({ definition, baseUrl }: ProviderAccount): string {
+  return definition.baseUrl === undefined ? baseUrl : definition.id;
+}
+
 /** A provider account that requests can be sent to: a definition and what the operator set on top. */
 export interface ProviderAccount {
   readonly id: string;

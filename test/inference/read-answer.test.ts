@@ -21,7 +21,7 @@ function read(
 ) {
   const value = { model: 'a/m', messages: [{ role: 'user', content: 'hi' }], ...request };
   const peek = (wire === embeddings ? embeddings : chat).peek(Buffer.from(JSON.stringify(value)));
-  const answer = { account: 'prov', id: 'req', created: 1 };
+  const answer = { account: 'prov', vendor: 'acme', id: 'req', created: 1 };
   return readAnswer(body, { wire, peek, answer, maxValues });
 }
 

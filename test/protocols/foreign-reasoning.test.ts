@@ -80,6 +80,7 @@ describe.each(ROWS)('what other providers thought, in a request of $id', (row) =
       askUsage: false,
       defaultMaxTokens: 1,
       account: 'prov_test',
+      vendor: 'acme',
       losses,
     };
     return { text: row.encode(peek, options).toString('utf8'), losses };
@@ -130,6 +131,7 @@ describe.each(ROWS)('what other providers thought, in a request of $id', (row) =
           askUsage: false,
           defaultMaxTokens: 1,
           account: 'prov_test',
+          vendor: 'acme',
           losses,
         };
         expect(row.encode(peek, options).toString('utf8')).toBe(text);
@@ -253,6 +255,7 @@ describe('an answer that was nothing but what another provider thought', () => {
       askUsage: false,
       defaultMaxTokens: 1,
       account: 'prov_test',
+      vendor: 'acme',
       losses,
     };
     const thinking = { type: 'redacted_thinking', data: TOKEN };

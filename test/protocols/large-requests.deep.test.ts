@@ -29,6 +29,7 @@ function translate(client: WireProtocol, body: object, provider: Protocol): obje
     askUsage: true,
     defaultMaxTokens: 100,
     account: 'prov_test',
+    vendor: 'acme',
     losses: [],
   };
   return JSON.parse(wireTo(client, provider).encode(peek, options).toString()) as object;

@@ -31,6 +31,7 @@ export function translate(client: Spoken, body: object, target: Spoken) {
 
 export const OPTIONS = {
   account: 'prov_test',
+  vendor: 'acme',
   id: 'req-1',
   created: 1_700_000_000,
   logicalModel: undefined,

@@ -38,6 +38,7 @@ import {
 const RUNS = { numRuns: runsOf(10, 60) };
 const ANSWER_OPTIONS = {
   account: 'prov_test',
+  vendor: 'acme',
   id: 'req-1',
   created: 1_700_000_000,
   logicalModel: undefined,
@@ -48,6 +49,7 @@ const encodeOptions = (losses: string[]) => ({
   askUsage: true,
   defaultMaxTokens: 4096,
   account: 'prov_test',
+  vendor: 'acme',
   capabilities: UNKNOWN,
   losses,
 });

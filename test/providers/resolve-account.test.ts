@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { vendorOf } from '../../src/providers/account.ts';
 import { resolveAccount } from '../../src/providers/resolve-account.ts';
 import type { ProviderSettings } from '../../src/providers/resolve-account.ts';
 
@@ -17,6 +18,17 @@ function failure(settings: Partial<ProviderSettings>, key?: string | null): unkn
   }
   return undefined;
 }
+
+describe('the vendor of an account', () => {
+  it('is the type of provider, or the address of one that has no other', () => {
+    const custom = { provider_type: 'custom', base_url: 'http://10.0.0.1/v1' };
+    expect(vendorOf(resolve({ base_url: 'https://eu.api.openai.com/v1' }))).toBe('openai');
+    expect(vendorOf(resolve({ ...custom, id: 'prov_2' }))).toBe(vendorOf(resolve(custom)));
+    expect(vendorOf(resolve({ ...custom, base_url: 'http://10.0.0.2/v1' }))).not.toBe(
+      vendorOf(resolve(custom)),
+    );
+  });
+});
 
 describe('resolveAccount', () => {
   it('takes everything from the type where the resource says nothing', () => {

@@ -14,6 +14,7 @@ import type { AnswerOptions, EncodeOptions, RequestPeek } from '../../src/protoc
 /** What the pipeline tells a protocol of a call, for tests that call protocols themselves. */
 export const ANSWER: AnswerOptions = {
   account: 'prov_test',
+  vendor: 'acme',
   id: 'req_test',
   created: 1_700_000_000,
 };
@@ -24,6 +25,7 @@ export function encodeOptions(overrides: Partial<EncodeOptions> = {}): EncodeOpt
     askUsage: true,
     defaultMaxTokens: 1000,
     account: 'prov_test',
+    vendor: 'acme',
     losses: [],
     ...overrides,
   };

@@ -1,29 +1,32 @@
 import { createHash } from 'node:crypto';
 import { collectSteps } from '../../core/turns/in-turns.ts';
 import type { Steps } from '../../core/turns/in-turns.ts';
+import type { ReasoningReader } from '../define-protocol.ts';
 import { PROTOCOLS } from '../registry.ts';
 import type { Protocol } from '../registry.ts';
 import type { CanonicalRequest, Part, Signature } from './canonical.ts';
 import { unsigned } from './reasoning-token.ts';
 import type { AnswerEvent } from './stream.ts';
 
-/** The signature with the account that can read it, where only one can. */
-export function bindSignature(signature: Signature, account: string): Signature {
-  const { bindsReasoning } = PROTOCOLS[signature.origin];
-  return bindsReasoning ? { ...signature, account: tagOf(account) } : signature;
+/** The signature with its only reader, where not every provider of the protocol is one. */
+export function bindSignature(signature: Signature, thinker: ReasoningReader): Signature {
+  const reader = readerOf(signature.origin, thinker);
+  return reader === undefined ? signature : { ...signature, reader };
 }
 
-/** Provider that answers: its protocol, and its account. */
-export interface Thinker {
+/** Provider that answers. */
+export interface Thinker extends ReasoningReader {
   readonly protocol: Protocol;
-  readonly account: string;
 }
 
 /** An answer's part with its signature bound, or with its origin where it is not signed. */
-export function bindPart(part: Part, { protocol, account }: Thinker): Part {
+export function bindPart(part: Part, thinker: Thinker): Part {
   if (part.type !== 'reasoning') return part;
-  const signature = part.signature ? bindSignature(part.signature, account) : unsigned(protocol);
-  return { ...part, signature };
+  const { signature } = part;
+  return {
+    ...part,
+    signature: signature ? bindSignature(signature, thinker) : unsigned(thinker.protocol),
+  };
 }
 
 /** Adds its origin to reasoning that the provider did not sign, in a stream that is in order. */
@@ -53,16 +56,16 @@ export class UnsignedReasoning {
 }
 
 /**
- * The request without the reasoning of other accounts, which this one would refuse; undefined when
- * there is none.
+ * The request without the reasoning of other accounts and vendors, which this one would refuse;
+ * undefined when there is none.
  */
-export function* withoutOtherAccounts(
+export function* withoutOthersReasoning(
   request: CanonicalRequest,
-  account: string,
+  provider: ReasoningReader,
 ): Steps<CanonicalRequest | undefined> {
   const isOthers = (part: Part): boolean => {
-    const bound = part.type === 'reasoning' ? part.signature?.account : undefined;
-    return bound !== undefined && bound !== tagOf(account);
+    if (part.type !== 'reasoning' || part.signature?.reader === undefined) return false;
+    return part.signature.reader !== readerOf(part.signature.origin, provider);
   };
   let isSame = true;
   const turns = yield* collectSteps(request.turns, (turn) => {
@@ -73,7 +76,9 @@ export function* withoutOtherAccounts(
   return isSame ? undefined : { ...request, turns };
 }
 
-/** A digest: it identifies an account without revealing it. */
-function tagOf(account: string): string {
-  return createHash('sha256').update(account).digest('base64url').slice(0, 12);
+/** A digest: it identifies an account or vendor without revealing it. */
+function readerOf(origin: Protocol, provider: ReasoningReader): string | undefined {
+  const { bindsReasoning: kind } = PROTOCOLS[origin];
+  if (!kind) return undefined;
+  return createHash('sha256').update(provider[kind]).digest('base64url').slice(0, 12);
 }

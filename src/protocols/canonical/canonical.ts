@@ -161,8 +161,8 @@ export interface ReasoningPart {
 export interface Signature {
   readonly origin: Protocol;
   readonly value: string;
-  /** A tag of the one account that can read it; absent where any of the vendor can. */
-  readonly account?: string;
+  /** A tag of the one account, or vendor, that can read it; absent where all of the protocol can. */
+  readonly reader?: string;
 }
 
 export interface RefusalPart {

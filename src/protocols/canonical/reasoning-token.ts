@@ -15,9 +15,9 @@ export const TOKEN_MARK = Buffer.from(HEAD).toString('base64');
  * The text of a signature in a client's protocol: the protocol's own as it is, another's
  * in base64 with its origin, so that it comes back to the provider that made it and to no other.
  */
-export function toSignatureText({ origin, value, account }: Signature, own: Protocol): string {
+export function toSignatureText({ origin, value, reader }: Signature, own: Protocol): string {
   if (origin === own && !value.startsWith(TOKEN_MARK)) return value;
-  const told = account === undefined ? [origin, value] : [origin, value, account];
+  const told = reader === undefined ? [origin, value] : [origin, value, reader];
   return Buffer.from(`GWR1${JSON.stringify(told)}`).toString('base64');
 }
 
@@ -49,11 +49,7 @@ function readToken(text: string): Signature | undefined {
   const json = Buffer.from(text, 'base64').subarray(JSON_START);
   // A request may hold very many other texts, and the parser is slow to refuse one.
   if (!isJson(json)) return undefined;
-  const [origin, value, account] = JSON.parse(json.toString('utf8')) as [
-    Protocol,
-    unknown,
-    unknown,
-  ];
+  const [origin, value, reader] = JSON.parse(json.toString('utf8')) as [Protocol, unknown, unknown];
   if (!PROTOCOL_IDS.includes(origin) || typeof value !== 'string') return undefined;
-  return { origin, value, ...(typeof account === 'string' ? { account } : {}) };
+  return { origin, value, ...(typeof reader === 'string' ? { reader } : {}) };
 }

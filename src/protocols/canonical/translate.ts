@@ -10,7 +10,7 @@ import { spliceJson } from '../../core/json/splice.ts';
 import { answerDocument } from '../answer-document.ts';
 import { withOwnName } from '../capabilities/name-bounds.ts';
 import type { OwnNames } from '../capabilities/name-bounds.ts';
-import { bindPart, withoutOtherAccounts } from './bound-reasoning.ts';
+import { bindPart, withoutOthersReasoning } from './bound-reasoning.ts';
 import type { AnswerContext, CanonicalCodec, Encoded } from './codec.ts';
 import type { CanonicalRequest, Part } from './canonical.ts';
 import { asCustomCall } from './custom-calls.ts';
@@ -52,7 +52,7 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
       new TranslatedStream({
         decoder: provider.createDecoder(),
         createEncoder: () => client.createEncoder(contextOf(options.peek, options)),
-        provider: { protocol: provider.id, account: options.account },
+        provider: { ...options, protocol: provider.id },
         client,
         custom: options.peek.calls?.custom,
         names: pair.sent.get(options.peek)?.names,
@@ -86,7 +86,7 @@ function* encodeSteps(
   yield;
   const asked = yield* client.decodeRequest(peek);
   yield;
-  const readable = yield* withoutOtherAccounts(asked, options.account);
+  const readable = yield* withoutOthersReasoning(asked, options);
   const encoded = yield* provider.encodeRequest(readable ?? asked, options);
   sent.set(peek, { ids: callIdsOf(asked), names: encoded.names });
   const losses: Feature[] = readable ? ['reasoning_signatures'] : [];
@@ -109,7 +109,7 @@ function* readSteps(
     yield;
     // To leave out a call that has no name would hide it.
     if (!answer || answer.parts.some(isNameless)) return undefined;
-    const thinker = { protocol: provider.id, account: options.account };
+    const thinker = { ...options, protocol: provider.id };
     const { ids: used = [], names } = sent.get(peek) ?? {};
     const ids = new UniqueIds(used, options.id);
     const bound = answer.parts.map((part) => {

@@ -113,7 +113,7 @@ export class TranslatedStream extends EventStream {
       return { ...event, opening: { ...opening, id: this.#ids.take(opening.id) } };
     }
     if (event.type !== 'signature') return event;
-    return { ...event, signature: bindSignature(event.signature, this.#options.provider.account) };
+    return { ...event, signature: bindSignature(event.signature, this.#options.provider) };
   }
 
   #take(event: AnswerEvent, out: SseBatch): void {

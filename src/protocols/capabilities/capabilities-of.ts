@@ -62,6 +62,7 @@ export const UNKNOWN: Capabilities = {
   unsigned_call: null,
   budget_after_calls: true,
   tool_result_media: true,
+  unreasoned_call: null,
   any_schema: true,
   blank_texts: true,
   user_length: null,

@@ -67,6 +67,8 @@ export interface Capabilities extends NameBounds {
   readonly budget_after_calls: boolean;
   /** Results of tools can hold images and documents. */
   readonly tool_result_media: boolean;
+  /** Reasoning of calls that are sent back without their own; null: none is needed. */
+  readonly unreasoned_call: string | null;
   /** Schemas of answers can bound values and leave objects open. */
   readonly any_schema: boolean;
   /** Texts and stop sequences of only white space are taken. */

@@ -63,6 +63,24 @@ export function* fitCalls(
   );
 }
 
+/** Turns whose calls have reasoning in front, where the model wants its own back and there is none. */
+export function withReasonedCalls(
+  turns: readonly Turn[],
+  { protocol, takes: { unreasoned_call: text } }: CallTarget,
+): Steps<readonly Turn[]> {
+  return collectSteps(turns, (turn) => {
+    const isCall = turn.parts.some(({ type }) => type === 'tool_call');
+    if (text === null || !isCall || turn.parts.some((part) => isOwnReasoning(part, protocol)))
+      return [turn];
+    return [{ ...turn, parts: [{ type: 'reasoning', text }, ...turn.parts] }];
+  });
+}
+
+function isOwnReasoning(part: Part, protocol: Protocol): boolean {
+  if (part.type !== 'reasoning' || part.text === '') return false;
+  return part.signature === undefined || part.signature.origin === protocol;
+}
+
 type Content = ToolResultPart['content'][number];
 
 function isMedia({ type }: Content): boolean {

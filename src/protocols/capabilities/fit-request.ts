@@ -5,7 +5,7 @@ import type { Protocol } from '../registry.ts';
 import type { Feature } from '../features.ts';
 import type { Capabilities } from './capabilities.ts';
 import { capabilitiesOf } from './capabilities-of.ts';
-import { fitCalls } from './fit-calls.ts';
+import { fitCalls, withReasonedCalls } from './fit-calls.ts';
 import { fitDocuments } from './fit-documents.ts';
 import { fitCustomTools } from './fit-custom-tools.ts';
 import { withoutForeign } from './fit-foreign.ts';
@@ -61,7 +61,8 @@ export function* fitRequest(
   const turns = yield* fitTurns(told, takes, losses);
   const read = yield* fitDocuments(turns, takes.document_types);
   const called = yield* fitToolIds(read, takes);
-  const fitting = yield* fitCalls(called, { protocol, takes }, losses);
+  const reasoned = yield* withReasonedCalls(called, { protocol, takes });
+  const fitting = yield* fitCalls(reasoned, { protocol, takes }, losses);
   const { output } = sampled;
   const { named, names } = yield* fitNames({ turns: fitting, ...choice, output }, takes);
   const limited = isShort ? { ...sampled, maxOutputTokens: takes.min_output_tokens } : sampled;

@@ -16,6 +16,9 @@ export const MISTRAL = {
   assistant_last: false,
 } as const;
 
+/** A model that thinks wants the thoughts of each of its calls back. */
+const NEEDS_REASONING = { unreasoned_call: '.' } as const;
+
 /** Models that many servers and clouds run, by the templates and validators that go with them. */
 export const OPEN_MODELS = [
   {
@@ -35,6 +38,36 @@ export const OPEN_MODELS = [
     takes: MISTRAL,
     source:
       'https://github.com/mistralai/mistral-common/blob/main/src/mistral_common/protocol/instruct/validator.py',
+  },
+  {
+    vendor: 'deepseek',
+    protocols: ['chat'],
+    models: ['deepseek-v#'],
+    from: '4',
+    takes: NEEDS_REASONING,
+    source: 'https://api-docs.deepseek.com/guides/thinking_mode',
+  },
+  {
+    vendor: 'deepseek',
+    protocols: ['chat'],
+    models: ['deepseek-reasoner'],
+    takes: NEEDS_REASONING,
+    source: 'https://api-docs.deepseek.com/guides/thinking_mode',
+  },
+  {
+    vendor: 'moonshot',
+    protocols: ['chat'],
+    models: ['kimi-k#'],
+    from: '2.5',
+    takes: NEEDS_REASONING,
+    source: 'https://github.com/anomalyco/opencode/issues/10996',
+  },
+  {
+    vendor: 'moonshot',
+    protocols: ['chat'],
+    models: ['kimi-k#-thinking'],
+    takes: NEEDS_REASONING,
+    source: 'https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model',
   },
   {
     vendor: 'qwen',

@@ -7,5 +7,6 @@ export const messages = defineProtocol({
     path: '/messages',
     headers: { names: MESSAGES_HEADERS, toHeaders: messagesHeaders },
   },
+  bindsReasoning: 'vendor',
   load: async () => (await import('./parts.ts')).parts,
 });

@@ -3,6 +3,6 @@ import { defineProtocol } from '../define-protocol.ts';
 /** Responses (contract: Responses). */
 export const responses = defineProtocol({
   provider: { path: '/responses' },
-  bindsReasoning: true,
+  bindsReasoning: 'account',
   load: async () => (await import('./parts.ts')).parts,
 });

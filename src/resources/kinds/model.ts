@@ -8,6 +8,7 @@ import type { Reference } from '../store/define-resource.ts';
 import { duration, exactly, labels, name, pricing, timeouts } from '../fields/fields.ts';
 
 const most = (least: number) => z.int().min(least).nullable().optional();
+const word = z.string().min(1).max(128).nullable();
 
 /** Capabilities of an upstream model that a route states in place of the table. */
 const capabilities = exactly({
@@ -128,11 +129,7 @@ const capabilities = exactly({
     .boolean()
     .optional()
     .describe('It takes function tools and a form of the answer in one request.'),
-  unsigned_call: z
-    .string()
-    .min(1)
-    .max(128)
-    .nullable()
+  unsigned_call: word
     .optional()
     .describe('Word for the signature that a call sent back lacks; null: none is needed.'),
   budget_after_calls: z
@@ -146,6 +143,9 @@ const capabilities = exactly({
   any_schema: z
     .boolean()
     .optional()
+  unreasoned_call: word
+    .optional()
+    .describe('Reasoning that a call sent back lacks; null: none is needed.'),
     .describe('Answer schemas can bound values; false: bounds are words, objects are closed.'),
   blank_texts: z.boolean().optional().describe('It takes texts and stops of white space alone.'),
   user_length: z

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
 import type { MockServer } from '../../../src/providers/mock/mock-server.ts';
 import type { StrictVendor } from '../../../src/providers/mock/strict/strict-vendors.ts';
+import { verifies } from '../../requirements.ts';
 import { customProvider } from '../../support/chat.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -16,12 +17,15 @@ const SCHEMA = { type: 'object', properties: { q: { type: 'string' } }, required
 const SYSTEM = 'You look things up.';
 const ASK = 'Look both up.';
 const RESULT = 'Nothing was found.';
+const THOUGHT = 'Both are looked up at once.';
 const DONE = 'There is nothing to find.';
 
 interface Upstream {
   readonly vendor: StrictVendor;
   readonly model: string;
   readonly protocol: string;
+  /** It shows its reasoning, which other vendors refuse. */
+  readonly thinks?: true;
 }
 
 /**
@@ -30,25 +34,27 @@ interface Upstream {
  */
 const UPSTREAMS: readonly Upstream[] = [
   { vendor: 'openai', model: 'gpt-4.1', protocol: 'chat' },
-  { vendor: 'anthropic', model: 'claude-sonnet-4-5', protocol: 'messages' },
-  { vendor: 'google', model: 'gemini-3-pro', protocol: 'generate-content' },
-  { vendor: 'openai', model: 'gpt-5.2', protocol: 'responses' },
-  { vendor: 'groq', model: 'openai/gpt-oss-120b', protocol: 'chat' },
+  { vendor: 'anthropic', model: 'claude-sonnet-4-5', protocol: 'messages', thinks: true },
+  { vendor: 'google', model: 'gemini-3-pro', protocol: 'generate-content', thinks: true },
+  { vendor: 'openai', model: 'gpt-5.2', protocol: 'responses', thinks: true },
+  { vendor: 'groq', model: 'openai/gpt-oss-120b', protocol: 'chat', thinks: true },
   { vendor: 'google', model: 'gemini-2.5-flash', protocol: 'generate-content' },
   { vendor: 'mistral', model: 'mistral-large-2512', protocol: 'chat' },
-  { vendor: 'anthropic', model: 'claude-opus-4-8', protocol: 'messages' },
-  { vendor: 'llamacpp', model: 'qwen3.5-35b', protocol: 'chat' },
+  { vendor: 'deepseek', model: 'deepseek-v4-pro', protocol: 'chat', thinks: true },
+  { vendor: 'anthropic', model: 'claude-opus-4-8', protocol: 'messages', thinks: true },
+  { vendor: 'moonshot', model: 'kimi-k2.6', protocol: 'chat', thinks: true },
+  { vendor: 'llamacpp', model: 'qwen3.5-35b', protocol: 'chat', thinks: true },
 ];
 const nameOf = ({ vendor, model }: Upstream): string => `${vendor}/${model.replace('/', '-')}`;
 
 /** A provider that calls a tool twice in each of two turns; the ids of chat are the same in both. */
-function startStrict({ vendor: strict, protocol }: Upstream): Promise<MockServer> {
+function startStrict({ vendor: strict, protocol, thinks }: Upstream): Promise<MockServer> {
   const call = (at: number) => ({
     ...(protocol === 'chat' && { id: `call_${at}` }),
     name: TOOL,
     arguments: { q: `${at}` },
   });
-  const calls = { tool_calls: [call(0), call(1)] };
+  const calls = { ...(thinks && { reasoning: THOUGHT }), tool_calls: [call(0), call(1)] };
   const rules = [1, 2].map((turn) => ({ match: { turn }, reply: calls }));
   return startMockServer({ cassette: { strict, rules: [...rules, { reply: { text: DONE } }] } });
 }
@@ -211,7 +217,10 @@ describe.each(Object.entries(CLIENTS))('a conversation of a %s client', (client,
   }
 
   it.each(upstreams.map((upstream, at) => [nameOf(upstream), at] as const))(
-    'goes on for three turns from %s, on its route and on others, whole and streamed',
+    verifies(
+      'translate.three-turns',
+      'goes on for three turns from %s, on its route and on others, whole and streamed',
+    ),
     async (_name, at) => {
       for (const step of [0, 1])
         for (const stream of [false, true]) await expectContinued(at, step, stream);

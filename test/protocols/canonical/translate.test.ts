@@ -32,7 +32,7 @@ function streamOf(events: readonly CanonicalEvent[], losses: readonly Feature[] 
   return new TranslatedStream({
     decoder,
     createEncoder: () => encoder,
-    provider: { protocol: 'messages', account: 'prov_test' },
+    provider: { protocol: 'messages', account: 'prov_test', vendor: 'acme' },
     client: chatCodec,
     createIds: () => new UniqueIds([], 'req-1'),
     fields,

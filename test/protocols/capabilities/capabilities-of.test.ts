@@ -87,6 +87,27 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
     protocol: 'chat',
     cases: [['llama-3.3-70b', { tool_id_length: 40 }]],
   },
+  'https://api-docs.deepseek.com/guides/thinking_mode': {
+    protocol: 'chat',
+    cases: [
+      ['deepseek-v4-flash', { unreasoned_call: '.' }],
+      ['deepseek-ai/DeepSeek-V4-Pro', { unreasoned_call: '.' }],
+      ['deepseek-reasoner', { unreasoned_call: '.' }],
+      ['deepseek-v3.2', { unreasoned_call: null }],
+    ],
+  },
+  'https://github.com/anomalyco/opencode/issues/10996': {
+    protocol: 'chat',
+    cases: [
+      ['moonshotai/Kimi-K2.5', { unreasoned_call: '.' }],
+      ['kimi-k3', { unreasoned_call: '.' }],
+      ['kimi-k2-0905-preview', { unreasoned_call: null }],
+    ],
+  },
+  'https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model': {
+    protocol: 'chat',
+    cases: [['kimi-k2-thinking-turbo', { unreasoned_call: '.' }]],
+  },
   [`${OPENAI}/api-reference/responses`]: {
     protocol: 'responses',
     cases: [['gpt-4o', { tool_id_length: 64, min_output_tokens: 16 }]],

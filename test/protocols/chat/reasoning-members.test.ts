@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
-import { answer, stream, translate } from '../translating.ts';
+import { toSignatureText } from '../../../src/protocols/canonical/reasoning-token.ts';
+import type { EncodeOptions } from '../../../src/protocols/protocol.ts';
+import { encodeOptions } from '../../support/protocols.ts';
+import { wireTo } from '../spoken.ts';
+import { answer, peekOf, rowOf, stream } from '../translating.ts';
 
 const TEXT = 'I must read it.';
 const CALL = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } };
@@ -10,9 +14,17 @@ const ASKED = {
   responses: { input: [{ role: 'user', content: 'go' }] },
 } as const;
 type Client = keyof typeof ASKED;
+const LOST: Readonly<Record<Client, string>> = {
+  messages: 'messages.content.thinking.signature',
+  responses: 'reasoning.encrypted_content',
+};
 
-/** What the client sends after an answer with a call, as the same provider gets it. */
-function second(client: Client, told: { content?: object[]; output?: object[] }) {
+/** What the client sends after an answer with a call, as a provider gets it; default the same. */
+function second(
+  client: Client,
+  told: { content?: object[]; output?: object[] },
+  provider: Partial<EncodeOptions> = {},
+) {
   const result = { type: 'tool_result', tool_use_id: 'call_1', content: 'x' };
   const sent =
     client === 'messages'
@@ -31,12 +43,23 @@ function second(client: Client, told: { content?: object[]; output?: object[] })
             { type: 'function_call_output', call_id: 'call_1', output: 'x' },
           ],
         };
-  return translate(client, sent, 'chat').body.messages[1];
+  const losses: string[] = [];
+  const wire = wireTo(rowOf(client).protocol, 'chat');
+  const bytes = wire.encode(peekOf(client, sent), encodeOptions({ losses, ...provider }));
+  return { message: JSON.parse(bytes.toString()).messages[1], losses };
 }
 
-function whole(client: Client, message: object) {
+function whole(client: Client, came: object) {
+  const message = { role: 'assistant', content: '', ...came, tool_calls: [CALL] };
   const body = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
-  return second(client, answer(client, ASKED[client], { target: 'chat', body }));
+  return answer(client, ASKED[client], { target: 'chat', body });
+}
+
+/** The members of the assistant's message beside its call, by which reasoning comes back. */
+function reasoningIn({ message }: ReturnType<typeof second>): object {
+  const { role: _role, content: _content, tool_calls: calls, ...rest } = message;
+  expect(calls).toHaveLength(1);
+  return rest;
 }
 
 const MEMBERS = [
@@ -55,15 +78,9 @@ describe('reasoning of a chat provider', () => {
     verifies('translate.reasoning-member', 'goes back under the name that it came with: %j'),
     (came, back) => {
       for (const client of ['messages', 'responses'] as const) {
-        const message = { role: 'assistant', content: '', ...came, tool_calls: [CALL] };
-        const {
-          role: _role,
-          content: _content,
-          tool_calls: calls,
-          ...rest
-        } = whole(client, message);
-        expect(rest, client).toEqual(back);
-        expect(calls).toHaveLength(1);
+        const again = second(client, whole(client, came));
+        expect(reasoningIn(again), client).toEqual(back);
+        expect(again.losses).toEqual([]);
       }
     },
   );
@@ -87,9 +104,45 @@ describe('reasoning of a chat provider', () => {
         { type: 'thinking', thinking: TEXT, signature },
         { type: 'tool_use', id: 'call_1', name: 'f', input: {} },
       ];
-      const { reasoning, ...rest } = second('messages', { content });
-      expect(reasoning).toBe(TEXT);
-      expect(rest).not.toHaveProperty('reasoning_content');
+      expect(reasoningIn(second('messages', { content }))).toEqual({ reasoning: TEXT });
     },
   );
+
+  it.each(MEMBERS)(
+    verifies('translate.reasoning-vendor', 'goes to no other vendor, and is named: %j'),
+    (came, back) => {
+      for (const client of ['messages', 'responses'] as const) {
+        const told = whole(client, came);
+        const other = second(client, told, { account: 'prov_other', vendor: 'other' });
+        expect(reasoningIn(other), client).toEqual({});
+        expect(other.losses).toEqual([LOST[client]]);
+        const same = second(client, told, { account: 'prov_other' });
+        expect(reasoningIn(same), client).toEqual(back);
+        expect(same.losses).toEqual([]);
+      }
+    },
+  );
+
+  it.each(['deepseek-v4-pro', 'kimi-k2.6'])(
+    verifies('capabilities.unreasoned-call', 'is put in front of a call that has none: %s'),
+    (model) => {
+      const told = whole('messages', MEMBERS[0][0]);
+      const moved = second('messages', told, { vendor: 'other', model });
+      expect(reasoningIn(moved)).toEqual({ reasoning_content: '.' });
+      const [, call] = told.content;
+      const bare = second('messages', { content: [call] }, { model });
+      expect(reasoningIn(bare)).toEqual({ reasoning_content: '.' });
+      expect(reasoningIn(second('messages', told, { model }))).toEqual(MEMBERS[0][1]);
+    },
+  );
+
+  it('goes back as it came where an older signature does not name the vendor', () => {
+    const signature = toSignatureText({ origin: 'chat', value: '{}' }, 'messages');
+    const content = [
+      { type: 'thinking', thinking: TEXT, signature },
+      { type: 'tool_use', id: 'call_1', name: 'f', input: {} },
+    ];
+    const again = second('messages', { content }, { vendor: 'other' });
+    expect(reasoningIn(again)).toEqual({ reasoning_content: TEXT });
+  });
 });

@@ -4,16 +4,23 @@ import { toOpenAiError } from '../mock-error.ts';
 import type { Frame, Renderer, Rendering } from './renderer.ts';
 import type { Reply, ReplyUsage } from '../reply.ts';
 
+const REASONING = 'reasoning_content';
+
 /** Chat completions: one choice, `chat.completion` and `chat.completion.chunk`. */
 export const chatRenderer: Renderer = {
-  body({ request, reply, id, created }) {
+  body({ request, reply, id, created, reasoningMember }) {
     return {
       id: `chatcmpl-${id}`,
       object: 'chat.completion',
       created,
       model: request.model,
       choices: [
-        { index: 0, message: toMessage(reply), logprobs: null, finish_reason: reply.finish },
+        {
+          index: 0,
+          message: toMessage(reply, reasoningMember),
+          logprobs: null,
+          finish_reason: reply.finish,
+        },
       ],
       ...(reply.usage && { usage: toChatUsage(reply.usage) }),
       system_fingerprint: 'fp_mock',
@@ -26,14 +33,14 @@ export const chatRenderer: Renderer = {
   },
 };
 
-function toMessage(reply: Reply): JsonObject {
+function toMessage(reply: Reply, reasoningMember = REASONING): JsonObject {
   const { refusal, toolCalls } = reply;
   return {
     role: 'assistant',
     content:
       reply.text === '' && (refusal !== undefined || toolCalls.length > 0) ? null : reply.text,
     refusal: refusal ?? null,
-    ...(reply.reasoning && { reasoning_content: reply.reasoning }),
+    ...(reply.reasoning && { [reasoningMember]: reply.reasoning }),
     ...(toolCalls.length > 0 && {
       tool_calls: toolCalls.map((call) => ({
         id: call.id,
@@ -44,7 +51,13 @@ function toMessage(reply: Reply): JsonObject {
   };
 }
 
-function toFrames({ request, reply, id, created }: Rendering): Frame[] {
+function toFrames({
+  request,
+  reply,
+  id,
+  created,
+  reasoningMember = REASONING,
+}: Rendering): Frame[] {
   const options = request.body.stream_options;
   const withUsage =
     isJsonObject(options) && options.include_usage === true && reply.usage !== undefined;
@@ -63,7 +76,7 @@ function toFrames({ request, reply, id, created }: Rendering): Frame[] {
 
   return [
     { kind: 'open', data: delta({ role: 'assistant', content: '', refusal: null }) },
-    ...reply.reasoningChunks.map((text) => content({ reasoning_content: text })),
+    ...reply.reasoningChunks.map((text) => content({ [reasoningMember]: text })),
     ...reply.textChunks.map((text) => content({ content: text })),
     ...reply.refusalChunks.map((text) => content({ refusal: text })),
     ...toToolDeltas(reply).map(content),

@@ -14,6 +14,8 @@ export interface Rendering {
   id: string;
   /** Seconds since epoch. */
   created: number;
+  /** Member that holds reasoning, where the protocol has several. Default its usual one. */
+  reasoningMember?: string | undefined;
 }
 
 /** One event of a stream. */

@@ -1,4 +1,4 @@
-import { objectsOf, wordOf } from './rule.ts';
+import { objectOf, objectsOf, wordOf } from './rule.ts';
 import type { JsonObject, StrictProtocol, StrictRule } from './rule.ts';
 
 const MISTRAL_TYPES = 'https://github.com/mistralai/mistral-common';
@@ -93,6 +93,52 @@ export const GROQ_CHAT: StrictProtocol = {
   reference: 'https://console.groq.com/docs/api-reference',
   bounds: [{ at: 'tools', most: 128 }],
   rules: [unsupported('reasoning_content'), unsupported('reasoning_details')],
+  reasoning: 'reasoning',
+};
+
+/** Calls come back with the reasoning that led to them, unless reasoning is switched off. */
+const needsReasoning = ({
+  words,
+  ...rule
+}: Pick<StrictRule, 'models' | 'source'> & { words: (index: number) => string }): StrictRule => ({
+  ...rule,
+  refusal({ messages, thinking }) {
+    if (objectOf(thinking)['type'] === 'disabled') return undefined;
+    const index = objectsOf(messages).findIndex(
+      ({ tool_calls, reasoning_content }) => objectsOf(tool_calls).length > 0 && !reasoning_content,
+    );
+    return index < 0 ? undefined : words(index);
+  },
+});
+
+export const DEEPSEEK_CHAT: StrictProtocol = {
+  protocol: 'chat',
+  reference: 'https://api-docs.deepseek.com/api/create-chat-completion',
+  bounds: [
+    { at: 'tools', most: 128 },
+    { at: 'tools[].function.name', pattern: NAME },
+  ],
+  rules: [
+    needsReasoning({
+      models: /deepseek-(?:v[4-9]|reasoner)/i,
+      source: 'https://api-docs.deepseek.com/guides/thinking_mode',
+      words: () => 'The `reasoning_content` in the thinking mode must be passed back to the API.',
+    }),
+  ],
+};
+
+export const MOONSHOT_CHAT: StrictProtocol = {
+  protocol: 'chat',
+  reference: 'https://platform.moonshot.ai/docs/api/chat',
+  bounds: [],
+  rules: [
+    needsReasoning({
+      models: /kimi-(?:k2[.-][5-9]|k[3-9]|k2-thinking)/i,
+      source: 'https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model',
+      words: (index) =>
+        `thinking is enabled but reasoning_content is missing in assistant tool call message at index ${index}`,
+    }),
+  ],
 };
 
 /** A server that renders the conversation with the template of the model's maker, as llama.cpp does. */

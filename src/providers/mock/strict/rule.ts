@@ -30,6 +30,8 @@ export interface StrictProtocol {
   readonly reference: string;
   readonly bounds: readonly Bound[];
   readonly rules: readonly StrictRule[];
+  /** Member of its answers that holds reasoning, where its protocol has several. */
+  readonly reasoning?: string;
 }
 
 /** A vendor's words for values out of bounds. */
