@@ -90,9 +90,9 @@ writeFileSync(stamp, '');
 async function declare() {
   const { resolve } = createRequire(import.meta.url);
   const tsc = join(resolve('typescript/package.json'), '..', 'bin', 'tsc');
-  const child = spawn(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], {
-    stdio: ['ignore', 2, 2],
-  });
+  // `npm run typecheck` is the judge; here it would take three times as long.
+  const args = [tsc, '-p', join(root, 'tsconfig.build.json'), '--noCheck'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 2, 2] });
   const [status] = await once(child, 'exit');
   if (status === 0) leaveReached(join(root, 'dist', 'types'));
   return status === 0;
