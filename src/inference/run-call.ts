@@ -219,6 +219,7 @@ function prepare(
       protocol,
       upstreamModel: route.upstreamModel,
       stream: call.peek.stream,
+      repeatable: request.repeatable,
       body,
       contentType: call.peek.contentType,
       // Those of another protocol mean something else to this one.

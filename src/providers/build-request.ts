@@ -14,6 +14,8 @@ export interface UpstreamRequestOptions {
   upstreamModel: string;
   body: Buffer | SpooledBody | undefined;
   stream: boolean;
+  /** See {@link UpstreamRequest}. */
+  repeatable?: boolean | undefined;
   /** Default POST. */
   method?: UpstreamRequest['method'];
   /** Operation of a protocol that has several, put into the path as its endpoint rules say. */
@@ -35,13 +37,14 @@ export interface UpstreamRequestOptions {
  * not speak the protocol, `invalid_request` for a segment that would leave the path.
  */
 export function buildUpstreamRequest(options: UpstreamRequestOptions): UpstreamRequest {
-  const { account, protocol, method = 'POST', body } = options;
+  const { account, protocol, method = 'POST', body, repeatable } = options;
   const endpoint = account.endpoints?.get(protocol) ?? prepareEndpoint(account, protocol);
   return {
     url: urlOf(endpoint, options),
     method,
     headers: headersOf(endpoint, options),
     body,
+    repeatable,
   };
 }
 

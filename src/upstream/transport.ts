@@ -13,6 +13,11 @@ export interface UpstreamRequest {
   headers: string[];
   /** A spooled body is read as fast as the connection takes it, again for each sending. */
   body: Buffer | SpooledBody | undefined;
+  /**
+   * True: may be sent once more where a kept connection breaks as the request goes out. Default: `method`
+   * is safe (RFC 9110, 9.2.1).
+   */
+  repeatable?: boolean | undefined;
   /** True: the answer's body comes as it was sent, its encoding named in the head. Default false. */
   raw?: boolean;
 }
@@ -31,7 +36,7 @@ export interface UpstreamRequest {
 export interface UpstreamSink {
   /** A request that had to wait for a connection is sent now; comes before all others. */
   onPlace?(): void;
-  /** All of the request was handed to the network: its body is not read again. */
+  /** All of the request was sent, and will not be sent again: its body is not read any more. */
   onSent?(): void;
   onHead(status: number, headers: UpstreamHeaders): void;
   onData(chunk: Buffer): void;

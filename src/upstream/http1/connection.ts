@@ -21,6 +21,9 @@ const MAX_JOINED_BYTES = 64 * 1024;
 const KEEP_ALIVE_MARGIN_MS = 2000;
 const MAX_KEEP_ALIVE_MS = 10 * 60 * 1000;
 
+/** Sweeps of the pool, a second apart, for which a break counts as one of the time before the request. */
+const RESEND_SWEEPS = 2;
+
 /** Codes of a connection that the other side closed. */
 const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
@@ -45,6 +48,8 @@ export interface ConnectionOwner {
   onConnectFailed(connection: Connection, error: UpstreamError): void;
   /** The connection broke before anything of the exchange was written. */
   onUnsent(exchange: Exchange): void;
+  /** The connection broke as the exchange was written, which may be sent once more on a new one. */
+  onLost(exchange: Exchange): void;
 }
 
 /** One socket, and the one exchange at a time that it carries. */
@@ -63,6 +68,10 @@ export class Connection implements ExchangeConnection {
   #parser: ResponseParser | undefined;
   /** A spooled body is on its way. */
   #sending = false;
+  /** Sweeps until the exchange is not sent again; 0 from the first byte of an answer on. */
+  #resendSweeps = 0;
+  /** The exchange was written, which its owner hears of when it is not sent again. */
+  #isWritten = false;
   #paused = false;
   #wasAnswered = false;
   #closed = false;
@@ -110,12 +119,16 @@ export class Connection implements ExchangeConnection {
   }
 
   /** Sends the request of the exchange that was assigned, unless it was taken back. */
-  write(): void {
+  write({ isKept }: { isKept: boolean }): void {
     const exchange = this.#exchange;
     if (!exchange || this.#closed) return;
-    const { method, head, body } = exchange.options;
+    const { method, head, body, repeatable } = exchange.options;
+    this.#resendSweeps = isKept && repeatable ? RESEND_SWEEPS : 0;
+    this.#isWritten = false;
     const onSent = (error?: Error | null): void => {
-      if (!error) exchange.onSent();
+      if (error || this.#exchange !== exchange) return;
+      if (this.#resendSweeps > 0) this.#isWritten = true;
+      else exchange.onSent();
     };
     this.#parser = new ResponseParser(method);
     if (!body || body.length === 0) {
@@ -145,6 +158,19 @@ export class Connection implements ExchangeConnection {
     }
     this.#sending = false;
     onSent();
+  }
+
+  /** Called once a second. */
+  sweep(): void {
+    if (this.#resendSweeps > 1) this.#resendSweeps--;
+    else this.#endResend();
+  }
+
+  #endResend(): void {
+    this.#resendSweeps = 0;
+    if (!this.#isWritten) return;
+    this.#isWritten = false;
+    this.#exchange?.onSent();
   }
 
   abandon(exchange: Exchange): void {
@@ -185,8 +211,9 @@ export class Connection implements ExchangeConnection {
     if (isConnecting) this.#owner.onConnectFailed(this, this.#toError('connect', cause));
     else this.#owner.onClosed(this);
     if (!exchange) return;
-    if (this.#parser) exchange.fail(this.#toError('reset', cause));
-    else this.#owner.onUnsent(exchange);
+    if (!this.#parser) this.#owner.onUnsent(exchange);
+    else if (this.#resendSweeps > 0) this.#owner.onLost(exchange);
+    else exchange.fail(this.#toError('reset', cause));
   }
 
   /** A provider that refuses a client certificate often says no more than a closed connection does. */
@@ -214,6 +241,7 @@ export class Connection implements ExchangeConnection {
     // A read that filled the buffer: there is more.
     if (length === bytes.length && !this.#settings.readTurns.take(length)) this.#giveTurn();
     this.#wasAnswered = true;
+    if (this.#resendSweeps > 0) this.#endResend();
     parser.push(bytes, length);
     const { head, data, error, complete } = parser;
     if (error) {

@@ -26,6 +26,8 @@ export interface ExchangeOptions {
   /** See `createRequestHead`. */
   head: string;
   body: Buffer | SpooledBody | undefined;
+  /** The request may be sent once more on another connection. */
+  repeatable: boolean;
   /** The `accept-encoding` of the request; undefined: the answer is taken in any coding, as it is. */
   offered: string | undefined;
   maxDecodedBytes: number;

@@ -40,6 +40,8 @@ export interface Http1Transport extends Transport {
 
 const READ_BYTES = 64 * 1024;
 
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
 const NOTHING_TO_STOP: UpstreamCall = {
   abort: () => undefined,
   pause: () => undefined,
@@ -50,8 +52,10 @@ const NOTHING_TO_STOP: UpstreamCall = {
  * Sends requests over kept HTTP/1.1 connections (RFC 9112), one exchange at a time on each, straight
  * from the socket to the sink: no stream and no promise in between. Follows no redirect, and has no timeout but the one to connect. The sink is never called before `send` returns.
  *
- * A request is sent once. Only where nothing of it was written, because its kept connection turned
- * out to be closed, another connection is used instead.
+ * A request is sent once, with two exceptions. Where nothing of it was written, because its kept connection
+ * turned out to be closed, another connection is used instead. Where a kept connection breaks as a repeatable
+ * request goes out, before any byte of an answer, it is sent once more, on a new connection (RFC 9110, 9.2.2
+ * and RFC 9112, 9.3.1): a server that closes an unused connection does so without knowing of the request.
  */
 export function createHttp1Transport(options: Http1TransportOptions = {}): Http1Transport {
   const { connections = Infinity, maxPools = 256 } = options;
@@ -70,13 +74,14 @@ export function createHttp1Transport(options: Http1TransportOptions = {}): Http1
   const sendBy =
     (reach: Reach): Transport['send'] =>
     (request, sink) => {
-      const { url, method, body, raw } = request;
+      const { url, method, body, raw, repeatable = SAFE.has(method) } = request;
       let exchange: Exchange;
       try {
         const pool = pools.poolFor(url, reach);
         const head = createRequestHead(request, pool.origin.host);
         const offered = raw ? undefined : offeredCodings(request);
-        exchange = new Exchange({ sink, method, head, body, offered, maxDecodedBytes });
+        const options = { sink, method, head, body, repeatable, offered, maxDecodedBytes };
+        exchange = new Exchange(options);
         pool.send(exchange);
       } catch (error) {
         return refuse(sink, toUpstreamError('connect', error));

@@ -19,6 +19,8 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
   readonly #all = new Set<Connection>();
   readonly #connecting = new Set<Connection>();
   readonly #waiting = new Set<Exchange>();
+  /** Exchanges that wait for a new connection because a kept one broke; never more than are being made. */
+  readonly #lost = new Set<Exchange>();
   /** The last one used is used next, so that the others can grow old. */
   #idle: Connection[] = [];
   /** Free since this tick. */
@@ -35,11 +37,11 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
 
   /** No request is on its way, waiting or being answered. */
   get isUnused(): boolean {
-    return this.#waiting.size === 0 && this.#all.size === this.#idle.length + this.#freed.length;
+    return this.#allWaiting === 0 && this.#all.size === this.#idle.length + this.#freed.length;
   }
 
   get isEmpty(): boolean {
-    return this.#all.size === 0 && this.#waiting.size === 0;
+    return this.#all.size === 0 && this.#allWaiting === 0;
   }
 
   send(exchange: Exchange): void {
@@ -52,9 +54,10 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
 
   abandon(exchange: Exchange): void {
     this.#waiting.delete(exchange);
+    this.#lost.delete(exchange);
     exchange.queue = undefined;
     const [oldest] = this.#connecting;
-    if (oldest && this.#connecting.size > this.#waiting.size) oldest.close(undefined);
+    if (oldest && this.#connecting.size > this.#allWaiting) oldest.close(undefined);
   }
 
   /** Closes connections whose time is up; `now` on the monotonic clock. */
@@ -62,13 +65,14 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
     for (const connection of this.#idle.filter(({ idleUntil }) => idleUntil <= now)) {
       connection.close(undefined);
     }
+    for (const connection of this.#all) connection.sweep();
   }
 
   /** Destroys all sockets; exchanges under way fail. */
   destroy(): void {
     this.#closed = true;
     const cause = closedError();
-    for (let next = this.#takeWaiting(); next; next = this.#takeWaiting()) {
+    for (let next = this.#takeFirst(); next; next = this.#takeFirst()) {
       next.fail(toUpstreamError('connect', cause));
     }
     for (const connection of this.#all) connection.close(cause);
@@ -76,10 +80,10 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
 
   onConnected(connection: Connection): void {
     this.#connecting.delete(connection);
-    const exchange = this.#takeWaiting();
+    const exchange = this.#takeFirst();
     if (!exchange) return this.onFree(connection);
     connection.assign(exchange);
-    connection.write();
+    connection.write({ isKept: false });
   }
 
   onFree(connection: Connection): void {
@@ -95,8 +99,8 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
   /** One of those that wait fails with it, unless there are attempts enough for all of them. */
   onConnectFailed(connection: Connection, error: UpstreamError): void {
     this.#forget(connection);
-    if (this.#waiting.size > this.#connecting.size) {
-      this.#takeWaiting()?.fail(error);
+    if (this.#allWaiting > this.#connecting.size) {
+      this.#takeFirst()?.fail(error);
     }
     this.#connectMore();
   }
@@ -106,6 +110,14 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
     else this.send(exchange);
   }
 
+  onLost(exchange: Exchange): void {
+    exchange.options.repeatable = false;
+    if (this.#closed) return exchange.fail(toUpstreamError('reset', closedError()));
+    this.#lost.add(exchange);
+    exchange.queue = this;
+    this.#connectMore();
+  }
+
   #forget(connection: Connection): void {
     this.#all.delete(connection);
     this.#connecting.delete(connection);
@@ -113,27 +125,27 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
     this.#freed = without(this.#freed, connection);
   }
 
-  /** Connections that the next of those that wait will get. */
-  get #soon(): number {
-    return this.#connecting.size + this.#freed.length;
+  get #allWaiting(): number {
+    return this.#waiting.size + this.#lost.size;
+  }
+
+  /** More exchanges wait than there are connections that they will get. */
+  get #needsMore(): boolean {
+    const connecting = this.#connecting.size;
+    return this.#lost.size > connecting || this.#allWaiting > connecting + this.#freed.length;
   }
 
   #connectMore(): void {
     const { connections } = this.#settings;
-    while (this.#waiting.size > this.#soon && this.#all.size < connections && !this.#closed) {
+    while (this.#needsMore && this.#all.size < connections && !this.#closed) {
       const connection = new Connection(this.origin, this.#settings, this);
       this.#all.add(connection);
       this.#connecting.add(connection);
     }
   }
 
-  #takeWaiting(): Exchange | undefined {
-    if (this.#waiting.size === 0) return undefined;
-    const [exchange] = this.#waiting;
-    if (!exchange) return undefined;
-    this.#waiting.delete(exchange);
-    exchange.queue = undefined;
-    return exchange;
+  #takeFirst(): Exchange | undefined {
+    return takeFrom(this.#lost) ?? takeFrom(this.#waiting);
   }
 
   #takeIdle(): Connection | undefined {
@@ -169,10 +181,10 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
     const freed = this.#freed;
     this.#assigned = [];
     this.#freed = [];
-    for (const connection of assigned) connection.write();
+    for (const connection of assigned) connection.write({ isKept: true });
     const now = freed.length > 0 ? this.#settings.clock.monotonic() : 0;
     for (const connection of freed) {
-      const exchange = this.#takeWaiting();
+      const exchange = takeFrom(this.#waiting);
       if (exchange) {
         this.#assign(connection, exchange);
         continue;
@@ -182,6 +194,15 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
       this.#idle.push(connection);
     }
   };
+}
+
+function takeFrom(queue: Set<Exchange>): Exchange | undefined {
+  if (queue.size === 0) return undefined;
+  const [exchange] = queue;
+  if (!exchange) return undefined;
+  queue.delete(exchange);
+  exchange.queue = undefined;
+  return exchange;
 }
 
 function closedError(): Error {

@@ -68,6 +68,21 @@ describe('a body that is not in memory', () => {
     expect(upstream.sockets).toHaveLength(1);
   });
 
+  it('is read again where its kept connection breaks as it goes out', async () => {
+    const used = new Set<unknown>();
+    const { url } = await upstreams.http((request, response) => {
+      if (used.has(request.socket)) request.socket.resetAndDestroy();
+      else request.resume().on('end', () => response.end('ok'));
+      used.add(request.socket);
+    });
+    await exchange(transport, url).finished;
+    for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+    const body = new CountedBody(200);
+    const log = exchange(transport, url, { body, repeatable: true });
+    await log.finished;
+    expect([log.text(), body.opened, body.closed]).toEqual(['ok', 2, 2]);
+  });
+
   it('of no bytes is announced as empty', async () => {
     const upstream = await upstreams.http((request, response) => {
       response.end(request.headers['content-length']);
