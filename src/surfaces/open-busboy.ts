@@ -12,9 +12,13 @@ const CR = 13;
 const LF = 10;
 const TEXT_TYPE = /^(?:text\/.*|application\/json)$/;
 const MEDIA_TYPE = /^[\t\x20-\x7e]*$/;
+/** Parameter of a header line. No quote in one is escaped (see {@link faultOf}). */
+const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*("[^"]*"|[^;]*)/g;
+/** Value in a character set of its own (RFC 5987, 3.2.1; RFC 8187 has `UTF-8` alone). */
+const EXTENDED = /^"?(utf-8|iso-8859-1)'[\w-]*'([^\s"'%;]|%[\da-f]{2})*"?$/i;
 
 /** The header lines of a part by their names in lower case, as the client wrote them. */
-type HeadLines = Readonly<Record<string, readonly string[]>>;
+type HeadLines = Record<string, readonly string[]>;
 
 export interface BusboyListener {
   /** A part begins, before its field or its file; `contentType` as the client wrote it. */
@@ -55,6 +59,8 @@ export function openBusboy(contentType: string, listener: BusboyListener): Busbo
         const lines = head as HeadLines;
         const fault = faultOf(lines);
         if (fault !== undefined) refuse(fault);
+        const [disposition] = lines['content-disposition'] ?? [];
+        if (disposition) lines['content-disposition'] = [withOneFilename(disposition)];
         listener.onHead(lines['content-type']?.[0] || undefined);
       });
       part.on('header', () => {
@@ -92,6 +98,33 @@ function createBusboy(contentType: string): BusboyInstance {
 
 function tokenizerOf(busboy: BusboyInstance): Dicer {
   return (busboy as BusboyInstance & { _parser: { parser: Dicer } })._parser.parser;
+}
+
+/**
+ * Busboy takes `filename` or `filename*` by their order, and passes over what follows a quoted `filename`.
+ * The extended form is the name, wherever it stands; the other is for servers that do not read it, and often
+ * a substitute (RFC 6266, 4.3). One that cannot be read does not count (RFC 8187, 3.2.1).
+ */
+function withOneFilename(disposition: string): string {
+  const values = new Map<string, string>();
+  for (const [, name = '', value = ''] of disposition.matchAll(PARAMETER))
+    values.set(name.toLowerCase(), value.trimEnd());
+  const extended = values.get('filename*');
+  if (extended === undefined || !values.has('filename')) return disposition;
+  const unused = isReadable(extended) ? 'filename' : 'filename*';
+  return disposition.replace(PARAMETER, (parameter, name: string) =>
+    name.toLowerCase() === unused ? '' : parameter,
+  );
+}
+
+function isReadable(extended: string): boolean {
+  const [, charset] = EXTENDED.exec(extended) ?? [];
+  if (charset?.toLowerCase() !== 'utf-8') return charset !== undefined;
+  try {
+    return decodeURIComponent(extended) !== '';
+  } catch {
+    return false;
+  }
 }
 
 function faultOf(head: HeadLines): string | undefined {

@@ -189,6 +189,30 @@ describe('a form', () => {
   });
 });
 
+describe('the name of a file in two forms', () => {
+  const UTF_8 = `filename*=utf-8''r%C3%A9sum%C3%A9.txt`;
+  it.each([
+    ['alone', `name="f"; ${UTF_8}`, 'résumé.txt'],
+    ['of .NET', `name=f; filename="=?utf-8?B?csOpc3Vtw6kudHh0?="; ${UTF_8}`, 'résumé.txt'],
+    ['with the name in quotes', `name="f"; filename="resume.txt"; ${UTF_8}`, 'résumé.txt'],
+    ['in the other order', `${UTF_8}; name="f"; filename="resume.txt"`, 'résumé.txt'],
+    ['without quotes', `name=f; filename=resume.txt; ${UTF_8}`, 'résumé.txt'],
+    ['in upper case', `name="f"; FileName="r.txt"; FILENAME*=UTF-8'en'%C3%A9.txt`, 'é.txt'],
+    ['in Latin-1', `name="f"; filename="r.txt"; filename*=iso-8859-1''%E9.txt`, 'é.txt'],
+    ['in quotes', `name="f"; filename="r.txt"; filename*="utf-8''%C3%A9.txt"`, 'é.txt'],
+    ['that is cut', `name="f"; filename="r.txt"; filename*=utf-8''%C3.txt`, 'r.txt'],
+    ['that is none', `filename*=%C3%A9.txt; name="f"; filename="r.txt"`, 'r.txt'],
+    ['in an unknown set', `name=f; filename="r.txt"; filename*=utf-7''a.txt`, 'r.txt'],
+    ['inside another name', `name="f"; filename="a; filename*=utf-8''b"`, "a; filename*=utf-8''b"],
+  ])('is the extended one where that can be read: %s', async (_, parameters, filename) => {
+    const head = `Content-Disposition: form-data; ${parameters}`;
+    const body = `--b0und\r\n${head}\r\nContent-Type: text/plain\r\n\r\nv\r\n--b0und--\r\n`;
+    expect(await found(Buffer.from(body))).toEqual([
+      ['f', filename, 'text/plain', Buffer.from('v')],
+    ]);
+  });
+});
+
 const HEAD = 'Content-Disposition: form-data; name="a"';
 const LARGE = 'x'.repeat(200_000);
 const around = (head: string, content = 'v'): string =>
