@@ -57,7 +57,7 @@ describe('a kept connection that breaks as the next request goes out', () => {
     ['reset', reset],
     ['closed', (socket: Socket) => void socket.end()],
   ])(
-    verifies('routing.kept-connection-lost', 'loses no repeatable request when it is %s'),
+    verifies('upstream.reset-kept-connection', 'loses no repeatable request when it is %s'),
     async (_name, breaks) => {
       const { url, sockets, requests } = await forgetful(breaks);
       const transport = create();
