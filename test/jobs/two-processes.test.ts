@@ -7,13 +7,14 @@ import { createJobs } from '../../src/jobs/create-jobs.ts';
 import { openLmdbStore } from '../../src/store/backends/lmdb/open-lmdb-store.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { eventually } from '../support/gateway.ts';
+import { bundleScript } from '../support/process/bundle-script.ts';
 import { forkScript } from '../support/process/fork-script.ts';
 import type { Go } from './worker-process.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
 
 async function startWorker(directory: string, name: string, goes: Go[]): Promise<ChildProcess> {
-  const worker = await forkScript(SCRIPT, [directory, name]);
+  const worker = await forkScript(await bundleScript(SCRIPT), [directory, name]);
   worker.on('message', (go: Go) => void goes.push(go));
   return worker;
 }

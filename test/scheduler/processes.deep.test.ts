@@ -13,6 +13,7 @@ import type { Store } from '../../src/store/store.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { verifies } from '../requirements.ts';
 import { eventually } from '../support/gateway.ts';
+import { bundleScript } from '../support/process/bundle-script.ts';
 import { forkScript } from '../support/process/fork-script.ts';
 import { createFileClock } from './file-clock.ts';
 import { openRepository, say } from './support.ts';
@@ -55,8 +56,10 @@ async function setUp() {
     repository.create(definition, { name: `report ${index}`, ...body }, scope),
   );
   const ids = (await Promise.all(made)).map((one) => one.stored.id);
-  const start = (name: string) =>
-    forkScript(SCRIPT, [join(directory, 'store'), name], { env: { TEST_CLOCK_FILE: file } });
+  const start = async (name: string) =>
+    forkScript(await bundleScript(SCRIPT), [join(directory, 'store'), name], {
+      env: { TEST_CLOCK_FILE: file },
+    });
   return { store, setClock, begun, ids, start };
 }
 
