@@ -1,9 +1,9 @@
 // The demo's third part: an Agent on a Schedule, on a clock that runs fast, and a chat that is told.
 import { createServer } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { expect, STEP_TIMEOUT_MS, tell } from './demo-stage.js';
 
-const FAST_GATEWAY = fileURLToPath(new URL('fast-gateway.js', import.meta.url));
+const FAST_CLOCK = new URL('../test/chaos/fast-clock.js', import.meta.url).href;
+const SPEED = 20;
 const CONFIG = `version: 1
 namespace: reports
 agents:
@@ -37,7 +37,10 @@ async function fire({ stage, config, chat }) {
   await stage.gateway('deployments', 'next', '* * * * *', '--timezone', 'Europe/Berlin');
 
   tell('The same gateway on a clock that runs twenty times as fast: a minute takes three seconds');
-  const server = await stage.start(FAST_GATEWAY, []);
+  const server = await stage.start({
+    flags: ['--import', FAST_CLOCK],
+    env: { CHAOS_RATE: String(SPEED), CHAOS_ORIGIN: String(Date.now()) },
+  });
   await stage.gateway('apply', '-f', 'report.yaml', '--yes', '--quiet');
   const told = await chat.messages(FIRINGS);
   await stage.gateway('deployments', 'pause', 'report');

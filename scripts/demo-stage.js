@@ -85,11 +85,11 @@ export function createStage() {
       running.add(child);
       return child;
     },
-    /** A gateway in the directory; gives its address and what ends it. */
-    async start(script = BINARY, words = ['start']) {
-      const child = spawn(process.execPath, [script, ...words], {
+    /** A gateway in the directory, with further flags of Node.js; gives its address and what ends it. */
+    async start({ flags = [], env: more } = {}) {
+      const child = spawn(process.execPath, [...flags, BINARY, 'start'], {
         cwd: directory,
-        env,
+        env: { ...env, ...more },
         stdio: ['ignore', 'ignore', 'pipe'],
       });
       running.add(child);
