@@ -17,6 +17,7 @@ import {
   streamErrorsBlock,
   translationTable,
 } from './protocol-tables.ts';
+import { countsTable } from './counts-table.ts';
 import { capabilitiesTable, effortsTable, rulesTable } from './capability-tables.ts';
 import { providersTable } from './providers-table.ts';
 import { withGenerated } from './table.ts';
@@ -55,6 +56,7 @@ describe('docs', () => {
       'stream errors': streamErrorsBlock(),
       translation: translationTable(),
       losses: lossesTable(),
+      counts: countsTable(),
       capabilities: capabilitiesTable(),
       efforts: effortsTable(),
       rules: rulesTable(),

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { Capabilities } from '../../../src/protocols/capabilities/capabilities.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
 
 import { encodeOptions } from '../../support/protocols.ts';
@@ -19,15 +20,22 @@ interface Sent {
   losses: readonly string[];
 }
 
-/** What the provider gets; undefined for a request that is refused. */
-export function send({ client, provider, model }: Translation, body: object): Sent | undefined {
+/**
+ * What the provider gets; undefined for a request that is refused.
+ *
+ * @param capabilities that the route states; default none
+ */
+export function send(
+  { client, provider, model }: Translation,
+  body: object,
+  capabilities?: Partial<Capabilities>,
+): Sent | undefined {
   const losses: string[] = [];
   const stream = 'stream' in body && body.stream === true;
   try {
     const peek = rowOf(client).peek(Buffer.from(JSON.stringify(body)), stream);
-    const text = String(
-      wireTo(rowOf(client).protocol, provider).encode(peek, encodeOptions({ model, losses })),
-    );
+    const wire = wireTo(rowOf(client).protocol, provider);
+    const text = String(wire.encode(peek, encodeOptions({ model, losses, capabilities })));
     return { text, losses };
   } catch (thrown) {
     if (thrown instanceof GatewayError) return undefined;
