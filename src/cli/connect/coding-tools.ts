@@ -142,6 +142,7 @@ export const CODING_TOOLS: readonly Tool[] = [
           {
             path: '.config/opencode/opencode.json',
             movedBy: { variable: 'XDG_CONFIG_HOME', folder: '.config' },
+            names: ['opencode.jsonc', 'opencode.json', 'config.json'],
             format: 'json',
             content: withKey(key),
           },

@@ -16,6 +16,8 @@ export const EDITORS: readonly Tool[] = [
         files: [
           {
             path: '.continue/config.yaml',
+            movedBy: { variable: 'CONTINUE_GLOBAL_DIR', folder: '.continue' },
+            replaces: 'config.json',
             format: 'yaml',
             defaults: { name: TITLE, version: '1.0.0', schema: 'v1' },
             content: {

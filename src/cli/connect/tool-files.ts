@@ -83,10 +83,30 @@ interface Change {
 }
 
 async function prepareChange(content: ToolFile, place: Place): Promise<Change> {
-  const file = await followLinks(findToolFile(content, place));
+  const file = await followLinks(await findNamedFile(content, place));
   const old = await readIfThere(file);
+  const older = content.replaces && join(dirname(file), content.replaces);
+  if (!old && older && (await readIfThere(older))) throw notReplaced(file, older);
   const mode = old && (await stat(file)).mode;
   return { file, old, mode, text: mergeContent(content, old?.toString('utf8')) };
+}
+
+/** The file under that of its names that is there. */
+async function findNamedFile(content: ToolFile, place: Place): Promise<string> {
+  const file = findToolFile(content, place);
+  for (const name of content.names ?? []) {
+    const named = join(dirname(file), name);
+    if (await readIfThere(named)) return named;
+  }
+  return file;
+}
+
+function notReplaced(file: string, older: string): CliError {
+  return new CliError({
+    code: 'unreadable_file',
+    message: `the tool reads ${older}, which it would not read with a new ${file}`,
+    hint: 'move its settings to the new file first, or paste the configuration by hand; without --write it is printed',
+  });
 }
 
 /** The copy of the first time is the one to go back to, however often the file is written again. */

@@ -19,6 +19,13 @@ export interface ToolFile {
   readonly isHere?: boolean;
   /** Environment variable that moves the folder of the file, and the part of `path` it replaces. */
   readonly movedBy?: { readonly variable: string; readonly folder: string };
+  /**
+   * Names in the same folder that the tool reads, that whose members win first; the first that is there is
+   * written. Default: that of `path`.
+   */
+  readonly names?: readonly string[];
+  /** Name of an older file, which the tool does not read where there is this one. */
+  readonly replaces?: string;
   readonly format: ToolFormat;
   /**
    * Content that is merged into the file: members of objects one by one, lists of named things by

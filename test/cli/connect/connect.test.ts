@@ -248,6 +248,35 @@ describe('--write and --undo', () => {
     expect((await readdir(home)).filter((one) => one.includes('before-gateway'))).toEqual([]);
   });
 
+  it.each([
+    ['opencode.jsonc', ['opencode.json', 'opencode.jsonc']],
+    ['opencode.jsonc', ['config.json', 'opencode.jsonc']],
+    ['opencode.json', ['config.json', 'opencode.json']],
+    ['config.json', ['config.json']],
+  ])('writes %s, which wins of the names that are there: %j', async (written, names) => {
+    const folder = join(home, '.config/opencode');
+    await mkdir(folder, { recursive: true });
+    for (const name of names) await writeFile(join(folder, name), '{"theme":"x"}');
+    expect((await connect('opencode', '--write')).code).toBe(0);
+    for (const name of names) {
+      const text = await readFile(join(folder, name), 'utf8');
+      expect([name, text.includes(server.url)]).toEqual([name, name === written]);
+    }
+    expect((await connect('opencode', '--undo')).code).toBe(0);
+    expect((await readdir(folder)).toSorted()).toEqual(names.toSorted());
+    expect(await readFile(join(folder, written), 'utf8')).toBe('{"theme":"x"}');
+  });
+
+  it('makes no file that would hide an older one', async () => {
+    await mkdir(join(home, '.continue'));
+    await writeFile(join(home, '.continue/config.json'), '{"models":[]}');
+    const { code, stderr } = await connect('continue', '--write');
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/would not read .*config\.yaml/)]);
+    expect(await readdir(join(home, '.continue'))).toEqual(['config.json']);
+    await writeFile(join(home, '.continue/config.yaml'), 'name: Mine\n');
+    expect((await connect('continue', '--write')).code).toBe(0);
+  });
+
   it('leaves a file alone that it cannot merge into', async () => {
     const path = join(home, '.config/zed/settings.json');
     await mkdir(dirname(path), { recursive: true });
@@ -256,6 +285,10 @@ describe('--write and --undo', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('paste the configuration by hand');
     expect(await readFile(path, 'utf8')).toBe('// mine\n{}\n');
+    await mkdir(join(home, '.config/opencode'));
+    await writeFile(join(home, '.config/opencode/opencode.jsonc'), '{} // mine');
+    expect((await connect('opencode', '--write')).stderr).toContain('has comments');
+    expect(await readdir(join(home, '.config/opencode'))).toEqual(['opencode.jsonc']);
   });
 });
 
