@@ -42,6 +42,28 @@ it('lets in again who has spent less than was charged, once another worker has c
   expect(await fundsOf(second!)).toBe('fulfilled');
 });
 
+it.each([
+  ['has something left', { limit: 100, spent: 99 }, 'fulfilled'],
+  ['is reached', { limit: 100, spent: 100 }, 'key_spending_limit'],
+  ['is nothing', { limit: 0, spent: 0 }, 'key_spending_limit'],
+])(
+  'a call that costs nothing gets one answer at the door and at its beginning where the limit %s',
+  async (_, { limit, spent }, code) => {
+    const poor = principal({ keySpend: { lifetime: limit } });
+    const ledger = createLedger({ store, clock, worker: 'w1' });
+    const start = createStarts(clock);
+    if (spent > 0) {
+      const entry = ledger.begin(start({ principal: poor, bound: spent }));
+      await entry.admitted;
+      entry.settle(outcome({ cost: spent }));
+      await entry.settled;
+    }
+    const funds = Promise.resolve().then(() => ledger.checkFunds(poor));
+    expect(await codeOf(funds)).toBe(code);
+    expect(await codeOf(ledger.begin(start({ principal: poor, bound: 0 })).admitted)).toBe(code);
+  },
+);
+
 describe('a refusal', () => {
   let reads: Key[];
   let counters: SpendCounters;
