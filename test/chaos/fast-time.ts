@@ -1,4 +1,6 @@
 import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/core/time/clock.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 
 const PRELOAD = fileURLToPath(new URL('fast-clock.js', import.meta.url));
 /** A minute of the gateways begins so long after their time does. */
@@ -8,7 +10,8 @@ const FIRST_MINUTE_MS = 45_000;
 export function createRealTime(): FastTime {
   const same = (instant: number): number => instant;
   const startedAt = Date.now();
-  return { rate: 1, startedAt, now: () => Date.now(), toMachine: same, environment: {} };
+  const now = (): number => Date.now();
+  return { rate: 1, startedAt, now, toMachine: same, clock: systemClock, environment: {} };
 }
 
 /** The time of the gateways, which goes on `rate` times as fast as that of the machine. */
@@ -20,6 +23,8 @@ export interface FastTime {
   now(): number;
   /** The same instant on the clock of the machine. */
   toMachine(instant: number): number;
+  /** What makes a gateway of this process live in it. */
+  readonly clock: Clock;
   /** What makes a process live in it. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -27,11 +32,17 @@ export interface FastTime {
 export function createFastTime(rate: number): FastTime {
   const origin = Date.now();
   const shift = 60_000 - ((origin + FIRST_MINUTE_MS) % 60_000);
+  const now = (): number => origin + shift + (Date.now() - origin) * rate;
   return {
     rate,
     startedAt: origin,
-    now: () => origin + shift + (Date.now() - origin) * rate,
+    now,
     toMachine: (instant) => origin + (instant - origin - shift) / rate,
+    clock: {
+      now: () => Math.floor(now()),
+      monotonic: () => systemClock.monotonic() * rate,
+      setTimeout: (fn, ms) => systemClock.setTimeout(fn, ms / rate),
+    },
     environment: {
       NODE_OPTIONS: `--import ${PRELOAD}`,
       CHAOS_RATE: String(rate),

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createFastTime } from '../../chaos/fast-time.ts';
 import { verifies } from '../../requirements.ts';
 import { chunk } from '../../support/chat.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
@@ -15,8 +16,10 @@ const PRICE = 0.01;
 const LIMIT = 0.3;
 const MODES = ['auto', 'before_call', 'during_call'];
 const AT_ONCE = 4;
+/** How many times as fast as that of the machine the time of the gateways of a long stream is. */
+const RATE = 4;
 /** A stream that nobody sees the end of, and enough of it for its cost so far to have been stored. */
-const PIECE_MS = 250;
+const PIECE_MS = 250 / RATE;
 const LONG_PIECES = 1_000;
 const SEEN_PIECES = 24;
 const LONG = { timeout: 300_000 };
@@ -177,7 +180,8 @@ describe('kill -9 the moment an answer is there', () => {
       const provider = await startProvider();
       onTestFinished(() => provider.close());
       const config = configOf(provider.url, 'auto');
-      const first = await startGateway(config, { binary: true, directory });
+      const { environment: env, clock } = createFastTime(RATE);
+      const first = await startGateway(config, { binary: true, directory, env });
       onTestFinished(() => void first.child!.kill('SIGKILL'));
       const free = await createKey(first, 'free');
       const paid = await createKey(first, 'paid', { spending_limit: { lifetime: LIMIT } });
@@ -203,7 +207,7 @@ describe('kill -9 the moment an answer is there', () => {
       await killed(first);
       await ended;
 
-      const second = await startGateway(config, { directory });
+      const second = await startGateway(config, { directory, clock });
       onTestFinished(async () => void (await second.stop()));
       for (const id of ids) {
         const record = await eventually(async () => {

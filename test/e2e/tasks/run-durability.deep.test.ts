@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
 import type { MockServer } from '../../../src/providers/mock/mock-server.ts';
+import { createFastTime } from '../../chaos/fast-time.ts';
 import { verifies } from '../../requirements.ts';
 import { customProvider } from '../../support/chat.ts';
 import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
@@ -12,6 +13,10 @@ import type { Upstream } from '../../support/stage/upstream.ts';
 import { startWebhookReceiver } from '../../webhooks/webhook-receiver.ts';
 import type { WebhookReceiver } from '../../webhooks/webhook-receiver.ts';
 
+/** How many times as fast as that of the machine the time of the gateways is. */
+const RATE = 5;
+/** So long a stop waits for the runs that no provider answers. */
+const DRAIN = '10s';
 const INPUT = { messages: [{ role: 'user', content: 'hello' }] };
 const ANSWER = {
   id: 'chatcmpl-1',
@@ -44,10 +49,11 @@ describe('a run whose process ends', () => {
   let film: string;
   let narrow: string;
 
+  const { environment: env, clock } = createFastTime(RATE);
+
   const start = async (binary = false): Promise<TestGateway> => {
-    // A stop waits so long for the runs that no provider answers.
     const outbound = { allow: [receiver.host, refusing.host] };
-    const server = { store: { driver: 'lmdb' }, outbound, drain: '2s' };
+    const server = { store: { driver: 'lmdb' }, outbound, drain: DRAIN };
     const films = { provider: 'studio', upstream_model: 'film' };
     const config = {
       server,
@@ -60,7 +66,8 @@ describe('a run whose process ends', () => {
         modelOf('film', { type: 'video', routes: [films] }),
       ],
     };
-    const gateway = await startGateway(config, { binary, directory });
+    const options = binary ? { binary, env } : { clock };
+    const gateway = await startGateway(config, { ...options, directory });
     started.push(gateway);
     return gateway;
   };
