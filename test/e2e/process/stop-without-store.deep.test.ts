@@ -7,7 +7,7 @@ import { eventually, startGateway } from '../../support/gateway.ts';
 
 const path = findProgram('redis-server');
 /** So much faster does the gateway give its store up. */
-const RATE = 4;
+const RATE = 8;
 const ENV = {
   MASTER: 'a-master-key-of-32-characters-00',
   ...createFastTime(RATE).environment,
