@@ -11,15 +11,15 @@ import { openRaw } from '../../src/store/raw/open-raw.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { bundleScript } from '../support/process/bundle-script.ts';
 import { createBlobMap, type BlobMap } from './support/blob-map.ts';
 import { contentOf, expectFormatOneRows, formatOneStore } from './support/format-one.ts';
 
 const run = promisify(execFile);
-const script = (name: string): string[] => [
-  '--import',
-  'tsx',
-  fileURLToPath(new URL(`support/${name}`, import.meta.url)),
-];
+const runScript = async (name: string, ...args: string[]): Promise<{ stdout: string }> => {
+  const script = fileURLToPath(new URL(`support/${name}`, import.meta.url));
+  return run(process.execPath, [await bundleScript(script), ...args]);
+};
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const DRIVERS = ['lmdb', 'fs'] as const;
 
@@ -79,7 +79,7 @@ describe('bringing lmdb forward', () => {
     verifies('store.migrations', 'leaves the old form whole when it is killed before the commit'),
     async () => {
       const path = await oldStore('lmdb');
-      const killed = run(process.execPath, [...script('killed-migration.ts'), path]);
+      const killed = runScript('killed-migration.ts', path);
       await expect(killed).rejects.toMatchObject({ signal: 'SIGKILL' });
       expect(await look('lmdb', path)).toEqual({ format: 1 });
       const store = await openStore({ driver: 'lmdb', path }, { clock: createFakeClock() });
@@ -93,9 +93,7 @@ describe('bringing lmdb forward', () => {
     async () => {
       const path = await oldStore('lmdb');
       const told = await Promise.all(
-        Array.from({ length: 3 }, () =>
-          run(process.execPath, [...script('open-identity.ts'), 'lmdb', path]),
-        ),
+        Array.from({ length: 3 }, () => runScript('open-identity.ts', 'lmdb', path)),
       );
       const identities = new Set(told.map(({ stdout }) => stdout.trim()));
       expect([...identities]).toEqual([(await look('lmdb', path)).identity]);

@@ -6,6 +6,7 @@ import { openLmdbStore } from '../../src/store/backends/lmdb/open-lmdb-store.ts'
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { bundleScript } from '../support/process/bundle-script.ts';
 
 const SCRIPT = fileURLToPath(new URL('support/fill-disk.ts', import.meta.url));
 
@@ -16,7 +17,7 @@ describe('lmdb store on a full disk', () => {
       const path = await temporaryDirectory();
       // Within a page, so that each write at the limit is cut short as on a disk that fills up.
       const limited = 'ulimit -S -f 2049; exec "$0" "$@"';
-      const command = [process.execPath, '--import', 'tsx', SCRIPT, path];
+      const command = [process.execPath, await bundleScript(SCRIPT), path];
       const { stdout } = await promisify(execFile)('bash', ['-c', limited, ...command]);
       const result = JSON.parse(/RESULT (.*)/.exec(stdout)?.[1] ?? '{}');
       expect(result.written).toBeGreaterThan(5);
