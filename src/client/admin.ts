@@ -54,6 +54,14 @@ export interface BelowView {
   [field: string]: unknown;
 }
 
+/** Those that are not archived; all of them where each one is. */
+export function preferUsable<T extends { readonly [field: string]: unknown }>(
+  found: readonly T[],
+): readonly T[] {
+  const usable = found.filter(({ archived_at: at }) => typeof at !== 'string');
+  return usable.length > 0 ? usable : found;
+}
+
 const PAGE_SIZE = 100;
 const isResource = hasStrings<ResourceView>('id', 'type');
 const isBelow = hasStrings<BelowView>('id', 'type');

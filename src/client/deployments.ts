@@ -1,3 +1,4 @@
+import { preferUsable } from './admin.ts';
 import type { ListFilters } from './admin.ts';
 import { ClientError } from './http/client-error.ts';
 import { isRun } from './deployment-runs.ts';
@@ -25,7 +26,7 @@ export interface DeploymentsClient {
   ): AsyncGenerator<DeploymentView, void, undefined>;
   get(id: string, signal?: AbortSignal): Promise<DeploymentView>;
   /**
-   * The Schedule with this id or name; archived ones only by id.
+   * The Schedule with this id or name; an archived one where no other has the name.
    *
    * @throws ClientError `not_found`; `ambiguous` for a name that several have
    */
@@ -60,7 +61,7 @@ export function createDeploymentsClient(http: Http): DeploymentsClient {
     find: (named, signal) =>
       named.startsWith('depl_')
         ? get(named, signal)
-        : findByName(list({ name: named }, signal), named),
+        : findByName(list({ name: named, include_archived: 'true' }, signal), named),
     async action(id, name, signal) {
       const call = { method: 'POST', path: `${pathOf(id)}/${name}`, body: {}, signal };
       return (await http.json(call, isDeployment)).body;
@@ -81,8 +82,9 @@ async function findByName(
   candidates: AsyncIterable<DeploymentView>,
   named: string,
 ): Promise<DeploymentView> {
-  const found: DeploymentView[] = [];
-  for await (const candidate of candidates) if (candidate.name === named) found.push(candidate);
+  const all: DeploymentView[] = [];
+  for await (const candidate of candidates) if (candidate.name === named) all.push(candidate);
+  const found = preferUsable(all);
   const [first] = found;
   if (first !== undefined && found.length === 1) return first;
   throw first === undefined

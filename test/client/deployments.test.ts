@@ -86,7 +86,17 @@ describe('a Schedule that is looked for', () => {
   it('is found by its name among those whose names are alike', async () => {
     const { client, sent } = connect([{ data: [{ ...other, name: 'nightly 2' }, SCHEDULE] }]);
     expect(await client.deployments.find('nightly')).toEqual(SCHEDULE);
-    expect(sent.map(({ target }) => target)).toEqual(['/v1/deployments?limit=100&name=nightly']);
+    expect(sent.map(({ target }) => target)).toEqual([
+      '/v1/deployments?limit=100&name=nightly&include_archived=true',
+    ]);
+  });
+
+  it('is an archived one only where no other has the name', async () => {
+    const archived = { ...SCHEDULE, id: 'depl_0', status: 'archived', archived_at: 'then' };
+    const both = connect([{ data: [archived, { ...SCHEDULE, archived_at: null }] }]);
+    expect(await both.client.deployments.find('nightly')).toMatchObject({ id: 'depl_1' });
+    const one = connect([{ data: [archived] }]);
+    expect(await one.client.deployments.find('nightly')).toMatchObject({ id: 'depl_0' });
   });
 
   it('is told to be missing, or one of several', async () => {

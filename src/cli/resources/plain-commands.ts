@@ -16,7 +16,7 @@ export type ChangeVerb = Exclude<PlainVerb, 'list' | 'get' | 'create' | 'update'
 interface Change {
   /** First word of the question that comes before what cannot be undone; absent: it can be. */
   readonly ask?: string;
-  /** State of the object afterwards. */
+  /** State of the object afterwards, where it shows none of its own. */
   readonly done: string;
 }
 
@@ -67,7 +67,9 @@ export function changeCommand(kind: Collection, verb: ChangeVerb): PlainRun {
       const changed = await lookUp({ kind, named }, () =>
         change(objects, { kind, id, verb, signal }),
       );
-      return { data: changed ?? { id }, text: `${called} is ${done}` };
+      const isSwitched = ask === undefined && typeof changed?.['status'] === 'string';
+      const state = isSwitched ? String(changed['status']) : done;
+      return { data: changed ?? { id }, text: `${called} is ${state}` };
     });
 }
 

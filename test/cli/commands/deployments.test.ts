@@ -76,6 +76,30 @@ async function run(argv: string[], handler: Handler = gateway(), options: CliOpt
   }
 }
 
+it('finds an archived Schedule by its name, and says what becomes of it', async () => {
+  const archived = { ...DEPLOYMENT, status: 'archived', archived_at: AT };
+  const refused = {
+    status: 409,
+    body: { error: { type: 'deployment_archived', message: 'deployment depl_1 is archived' } },
+  };
+  const handler = gateway({
+    'GET /v1/deployments': ({ query }) => ({
+      body: { data: query.get('include_archived') ? [archived] : [], next_page: null },
+    }),
+    'GET /v1/deployments/depl_1': () => ({ body: archived }),
+    'POST /v1/deployments/depl_1/pause': () => ({ body: archived }),
+    'POST /v1/deployments/depl_1/unpause': () => refused,
+    'POST /v1/deployments/depl_1/runs': () => refused,
+  });
+  const paused = await run(['schedules', 'pause', 'report'], handler);
+  expect([paused.code, paused.stdout]).toEqual([0, 'Schedule report (depl_1) is archived\n']);
+  expect((await run(['schedules', 'get', 'report'], handler)).stdout).toContain('archived');
+  for (const words of [['schedules', 'unpause'], ['trigger']]) {
+    const { code, stderr } = await run([...words, 'report'], handler);
+    expect([code, stderr]).toEqual([5, expect.stringContaining('is archived')]);
+  }
+});
+
 const linesOf = (stdout: string): any[] =>
   stdout
     .trimEnd()

@@ -102,5 +102,7 @@ describe('resource commands', () => {
     expect((await shown('agents')).archived_at).toEqual(expect.any(String));
     expect((await run('agents', 'list', '-q')).stdout).toBe('');
     expect((await run('agents', 'list', '-q', '--archived')).stdout).toBe('helper\n');
+    // A name that no other has still leads to it.
+    expect((await run('agents', 'get', 'helper')).stdout).toContain(ids['agents']);
   });
 });
