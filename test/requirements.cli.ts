@@ -3,7 +3,23 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { REQUIREMENTS } from './requirements.ts';
+import { parse } from 'yaml';
+import { PARTS, REQUIREMENT_IDS } from './requirements.ts';
+
+interface Requirement {
+  id: string;
+  from: 'spec' | 'decision' | 'field';
+  section: string;
+  text: string;
+  area: string;
+}
+
+const REQUIREMENTS: ReadonlyMap<string, Requirement> = new Map(
+  PARTS.flatMap((part) => parse(readFileSync(part, 'utf8')) as Requirement[]).map((one) => [
+    one.id,
+    one,
+  ]),
+);
 
 interface Proof {
   file: string;
@@ -93,5 +109,7 @@ if (values.sample !== undefined) {
     `${verified.size} of ${REQUIREMENTS.size} requirements are named by a test, ${pending.length} pending; whether it ran and passed, a run of the tests tells`,
   );
 }
+const unread = [...REQUIREMENTS.keys()].filter((id) => !REQUIREMENT_IDS.has(id));
+for (const id of unread) console.error(`write the id of a requirement as "- id: ${id}"`);
 for (const id of unknown) console.error(`unknown requirement: ${id}`);
-if (unknown.length > 0) process.exitCode = 1;
+if (unknown.length + unread.length > 0) process.exitCode = 1;

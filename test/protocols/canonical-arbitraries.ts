@@ -16,6 +16,7 @@ import type {
   Turn,
 } from '../../src/protocols/canonical/canonical.ts';
 import type { Feature, FeatureFields } from '../../src/protocols/features.ts';
+import { anyCharacter } from '../support/text/any-character.ts';
 
 /** What a protocol can hold, so that what is made for it survives the way there and back. */
 export interface CanonicalShape {
@@ -29,7 +30,7 @@ export interface CanonicalShape {
 /** Not empty, of any characters. */
 export const textArbitrary: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }),
-  fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }),
+  fc.string({ unit: anyCharacter, minLength: 1, maxLength: 6 }),
   fc.constantFrom('two\nlines', 'data: [DONE]\n\n', '\u{F0000}raw:0', '"}]', '\u2028 \r\n', '1.0'),
 );
 

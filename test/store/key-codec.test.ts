@@ -8,9 +8,10 @@ import {
   toKeyRange,
 } from '../../src/store/key-codec.ts';
 import type { Key, KeyPart } from '../../src/store/store.ts';
+import { anyCharacter } from '../support/text/any-character.ts';
 
 const part = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.string({ unit: anyCharacter, maxLength: 8 }),
   fc.string({
     unit: fc.constantFrom(
       '\0',

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { CHECKS } from '../../../src/cli/selftest/run-checks.ts';
-import { REQUIREMENTS, verifies } from '../../requirements.ts';
+import { REQUIREMENT_IDS, verifies } from '../../requirements.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { runCli } from '../run-cli.ts';
@@ -69,7 +69,7 @@ describe('gateway selftest', () => {
 
   it('checks requirements that exist, each once', () => {
     const ids = CHECKS.map(({ id }) => id);
-    expect(ids.filter((id) => !REQUIREMENTS.has(id))).toEqual([]);
+    expect(ids.filter((id) => !REQUIREMENT_IDS.has(id))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
   });
 

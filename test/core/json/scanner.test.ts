@@ -6,6 +6,7 @@ import { JsonScanner, MAX_JSON_DEPTH } from '../../../src/core/json/scanner.ts';
 import type { ScanOptions } from '../../../src/core/json/scanner.ts';
 import { jsonObjectText, jsonText } from '../json-text.ts';
 import { runsOf } from '../../runs.ts';
+import { anyCharacter } from '../../support/text/any-character.ts';
 
 const RUNS = { numRuns: runsOf(500, 2000), endOnFailure: true };
 
@@ -34,7 +35,7 @@ function count(value: unknown): number {
 /** What stands in the place of a few characters of a sound document. */
 const damage = fc.oneof(
   fc.string({ maxLength: 2 }),
-  fc.string({ unit: 'binary', maxLength: 2 }),
+  fc.string({ unit: anyCharacter, maxLength: 2 }),
   fc.constantFrom(
     ...`,:[]{}"\\-+.0123456789eEtfnulras/b\u0000\u0001\u001f\u007f\t\n\r \u00a0\ufeff`.split(''),
   ),
@@ -46,7 +47,7 @@ const longText = fc
   .array(
     fc.oneof(
       fc.string({ minLength: 12, maxLength: 30 }),
-      fc.string({ unit: 'binary', maxLength: 3 }),
+      fc.string({ unit: anyCharacter, maxLength: 3 }),
     ),
     { minLength: 1, maxLength: 5 },
   )

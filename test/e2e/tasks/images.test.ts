@@ -20,6 +20,7 @@ import { askRaw, sendRaw } from '../../support/raw-client.ts';
 import type { RawAnswer } from '../../support/raw-client.ts';
 import { sendJson, startUpstream } from '../../support/stage/upstream.ts';
 import type { SeenRequest, Upstream } from '../../support/stage/upstream.ts';
+import { anyCharacter } from '../../support/text/any-character.ts';
 
 const EDITS = '/v1/images/edits';
 const GENERATIONS = '/v1/images/generations';
@@ -441,15 +442,15 @@ describe('images', () => {
     async () => {
       // `n` is read, and has a form of its own.
       const name = fc
-        .string({ unit: 'binary' })
+        .string({ unit: anyCharacter })
         .filter((value) => /^[^\\\p{Cc}]+$/u.test(value) && value !== 'n');
       const file = fc.record({
         name,
-        filename: fc.string({ unit: 'binary' }).filter((value) => !/\\(?:["\\]|$)/.test(value)),
+        filename: fc.string({ unit: anyCharacter }).filter((value) => !/\\(?:["\\]|$)/.test(value)),
         type: fc.constantFrom('image/png', 'image/svg+xml; charset=utf-8', 'text/plain', 'a/b'),
         content: fc.uint8Array({ maxLength: 50 }),
       });
-      const field = fc.record({ name, content: fc.string({ unit: 'binary' }) });
+      const field = fc.record({ name, content: fc.string({ unit: anyCharacter }) });
       await fc.assert(
         fc.asyncProperty(fc.array(fc.oneof(file, field), { maxLength: 6 }), async (parts) => {
           const form = new FormData();

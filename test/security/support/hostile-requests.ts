@@ -19,6 +19,7 @@ import {
 import { SKILL } from './belongings.ts';
 import { createSchemaArbitrary } from './schema-arbitrary.ts';
 import type { Named, Sample } from './sample-calls.ts';
+import { anyCharacter } from '../../support/text/any-character.ts';
 
 /** A request as it is sent, byte for byte. */
 export interface HostileRequest {
@@ -88,7 +89,7 @@ function targets(path: string, fill: HostileOptions['fill']): fc.Arbitrary<strin
   const holes = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const segment = fc.oneof(
     fc.constantFrom(...SEGMENTS),
-    fc.string({ unit: 'binary', maxLength: 6 }).map(toPercent),
+    fc.string({ unit: anyCharacter, maxLength: 6 }).map(toPercent),
   );
   const wrong =
     holes.length === 0

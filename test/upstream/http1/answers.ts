@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { anyCharacter } from '../../support/text/any-character.ts';
 
 /** A valid answer as bytes, and what must be made of it. */
 export interface Answer {
@@ -131,7 +132,7 @@ export const mutations: fc.Arbitrary<(bytes: Buffer) => Buffer> = fc
         'HTTP/1.1 200\r\n',
       ),
       fc.constantFrom('ffffffffffffffff', '99999999999999999999', '-1', '0x', '+'),
-      fc.string({ unit: 'binary', maxLength: 4 }),
+      fc.string({ unit: anyCharacter, maxLength: 4 }),
     ),
   })
   .map(({ kind, at, length, text }) => (bytes: Buffer) => {
