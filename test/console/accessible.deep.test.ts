@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { inTurn } from '../runs.ts';
 import {
   BROWSER,
   COLOR_RULES,
@@ -12,7 +13,7 @@ import {
 import type { Visitor } from './support/browser.ts';
 import { faultOf } from './support/command-fault.ts';
 import { clicksWithoutKeys, unreached, watchClicks } from './support/keyboard.ts';
-import { PAGE_CASES } from './support/page-cases.ts';
+import { PAGE_CASES, follow, isThere, openByKeys } from './support/page-cases.ts';
 import { startShop, trade } from './support/shop.ts';
 import type { Shop } from './support/shop.ts';
 
@@ -83,6 +84,11 @@ const EMPTY: Readonly<Record<string, string>> = {
   playground: 'gateway init',
   audit: 'gateway apply -f gateway.yaml',
 };
+/** Every fifth page each: axe and all presses of Tab cost seconds for a page. */
+const TURNS = 5;
+const GROUPS = Array.from({ length: TURNS }, (_none, turn) =>
+  PAGE_CASES.filter((_page, index) => index % TURNS === turn),
+);
 /** What a gateway always has one of: an empty list takes its place. */
 const NEVER_EMPTY = ['keys', 'audit'];
 
@@ -133,10 +139,9 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     return visitor.page;
   }
 
-  async function show(page: Page, url: string): Promise<void> {
-    await page.goto(url);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.locator('main table, .grid, .empty, form, .editor').first().waitFor();
+  async function show(page: Page, view: string, title?: string): Promise<void> {
+    await page.goto(`${shop.url}/console/${view}`);
+    await isThere(page, title);
   }
 
   async function isSoundInLight(page: Page, what: string): Promise<void> {
@@ -151,8 +156,17 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     expect(await unreached(page), what).toEqual([]);
   }
 
-  async function fitsPhone(page: Page, what: string): Promise<void> {
+  async function isSoundInBoth(page: Page, what: string): Promise<void> {
+    await isSound(page, what);
+    await isSoundInLight(page, what);
+  }
+
+  async function isInSight(page: Page, what: string): Promise<void> {
     expect(await layoutFaults(page), what).toEqual([]);
+  }
+
+  async function fitsPhone(page: Page, what: string): Promise<void> {
+    await isInSight(page, what);
     expect(await seriousFindings(page, { without: COLOR_RULES }), what).toEqual([]);
   }
 
@@ -162,24 +176,28 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       'is usable by keyboard on each page, fits on a phone, and has no serious finding of axe in light and dark',
     ),
     async () => {
-      const page = await open(WIDE);
+      const page = await open(NARROW);
       await page.goto(`${shop.url}/console`);
       await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor();
-      for (const { path, key, title, views = [], act } of PAGE_CASES) {
-        await page.keyboard.press('g');
-        await page.keyboard.press(key);
-        await page.waitForURL(new RegExp(`/console/${path}`));
-        await page.getByRole('heading', { level: 1, name: title }).waitFor();
+      const close = new Set(inTurn('pages that axe looks at', GROUPS).flat());
+      for (const one of PAGE_CASES) {
+        const { path, title, views = [], act } = one;
+        await page.setViewportSize({ width: NARROW, height: HEIGHT });
+        // The page puts its name in sight when it is opened.
+        await openByKeys(page, one);
+        await (close.has(one) ? fitsPhone(page, path) : isInSight(page, path));
+        await page.setViewportSize({ width: WIDE, height: HEIGHT });
+        expect(await clicksWithoutKeys(page), path).toEqual([]);
         await act(page);
-        for (const view of [path, ...views]) {
-          // The page puts its name in sight when it is opened.
+        if (!close.has(one)) continue;
+        await follow(page, path);
+        await isSoundInBoth(page, path);
+        for (const view of views) {
           await page.setViewportSize({ width: NARROW, height: HEIGHT });
-          await show(page, `${shop.url}/console/${view}`);
-          await page.getByRole('heading', { level: 1, name: title }).waitFor();
+          await show(page, view, title);
           await fitsPhone(page, view);
           await page.setViewportSize({ width: WIDE, height: HEIGHT });
-          await isSound(page, view);
-          await isSoundInLight(page, view);
+          await isSoundInBoth(page, view);
         }
       }
     },
@@ -192,15 +210,19 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     await watchClicks(empty);
     await signIn(empty, bare.url, bare.ownerKey);
     for (const name of NEVER_EMPTY) await emptyList(empty, `/admin/v1/${name}?`);
+    const close = inTurn('empty pages that axe looks at', Object.keys(EMPTY));
     for (const [path, command] of Object.entries(EMPTY)) {
-      await empty.goto(`${bare.url}/console/${path}`);
+      const page = PAGE_CASES.find((one) => one.path === path);
+      if (page) await openByKeys(empty, page);
+      else await empty.goto(`${bare.url}/console/${path}`);
       const named = empty.locator('.empty .command code');
       await named.first().waitFor();
       expect(await named.allTextContents(), path).toEqual([command]);
       expect(faultOf(command), command).toBeUndefined();
+      if (!close.includes(path)) continue;
       await isSound(empty, `empty ${path}`);
       // What is shown in place of rows is the same on each page, as are its colors.
-      if (path === 'requests') await isSoundInLight(empty, `empty ${path}`);
+      if (path === close[0]) await isSoundInLight(empty, `empty ${path}`);
     }
   });
 
@@ -208,14 +230,17 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     verifies('console.accessible', 'fits what a page opens on the screen of a phone'),
     async () => {
       const page = await open(NARROW);
+      await show(page, 'requests');
       const views: string[] = [];
       for (const [path, list] of Object.entries(LISTS)) {
         const { body } = await shop.call('GET', `${list}?limit=1`, { key: shop.ownerKey });
         views.push(`${path}?open=${body.data[0].id}`);
       }
+      const close = inTurn('details that axe looks at', views);
       for (const view of views) {
-        await show(page, `${shop.url}/console/${view}`);
-        await fitsPhone(page, view);
+        await follow(page, view);
+        await page.getByRole('complementary').waitFor();
+        await (close.includes(view) ? fitsPhone(page, view) : isInSight(page, view));
       }
     },
   );
@@ -224,7 +249,8 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     const page = await open(NARROW);
     onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
     await page.route(/v1\/(keys|audit|sessions|models)\b/, () => undefined);
-    for (const view of ['keys', 'audit', 'sessions', 'configuration']) {
+    const lists = ['keys', 'audit', 'sessions', 'configuration'];
+    for (const view of inTurn('lists whose rows are on their way', lists)) {
       await page.goto(`${shop.url}/console/${view}`);
       await page.locator('main thead').waitFor();
       const found = await seriousFindings(page, { only: ['scrollable-region-focusable'] });
@@ -234,7 +260,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
 
   it('tells on the audit page what was changed, however long the name of a client is', async () => {
     const page = await open(WIDE);
-    await show(page, `${shop.url}/console/audit`);
+    await show(page, 'audit');
     await page.getByRole('cell', { name: 'console_session' }).first().waitFor();
     expect(await layoutFaults(page)).toEqual([]);
     const list = page.locator('.list.scroll');
