@@ -13,7 +13,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { BROWSER, fillIn, forget, openBrowser, signIn, visit } from './support/browser.ts';
 import type { Visitor } from './support/browser.ts';
 import { countStreams } from './support/count-streams.ts';
-import { PAGE_CASES } from './support/page-cases.ts';
+import { PAGE_CASES, follow, openByKeys } from './support/page-cases.ts';
 import { SHOP, startShop, trade } from './support/shop.ts';
 import type { Shop } from './support/shop.ts';
 
@@ -121,20 +121,18 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       await forget(guest);
       guest.context.on('request', note);
       await signIn(guest.page, counter.url, shop.ownerKey);
-      await useAll(guest.page, counter.url);
+      await useAll(guest.page);
       guest.context.off('request', note);
       expect([...hosts]).toEqual([counter.url]);
+      for (const { path } of PAGE_CASES) served.add(`/console/${path}`);
       expect(served.size).toBeGreaterThan(20);
       for (const path of served) await isFromPackage(path);
 
       const made = { name: 'reader', scopes: CLIENT_SCOPES };
       const reader = await shop.admin('POST', '/admin/v1/keys', made);
       const page = await openBy(reader.body.value, counter.url);
-      for (const path of ['requests?group=conversation', 'costs', 'keys', 'playground']) {
-        await page.goto(`${counter.url}/console/${path}`);
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        await page.locator('main table, .grid, .empty, form').first().waitFor();
-      }
+      for (const path of ['requests?group=conversation', 'costs', 'keys', 'playground'])
+        await follow(page, path);
 
       const calls = [...new Set(counter.asked)].filter((call) => !call.endsWith(' /session'));
       const patterns = CALLS.map(toPattern);
@@ -145,15 +143,13 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
   );
 
   /** Goes to every page and does what can be done there. */
-  async function useAll(page: Page, url: string): Promise<void> {
-    for (const { path, title, views = [], act } of PAGE_CASES)
-      for (const view of [path, ...views]) {
-        await page.goto(`${url}/console/${view}`);
-        await page.getByRole('heading', { level: 1, name: title }).waitFor();
-        await page.locator('main table, .grid, .empty, form, .editor').first().waitFor();
-        if (view === path) await act(page);
-      }
-    await page.goto(`${url}/console/keys`);
+  async function useAll(page: Page): Promise<void> {
+    for (const one of PAGE_CASES) {
+      await openByKeys(page, one);
+      await one.act(page);
+      for (const view of one.views ?? []) await follow(page, view);
+    }
+    await follow(page, 'keys');
     await page.getByRole('link', { name: 'typed' }).click();
     const detail = page.getByRole('complementary');
     await detail.getByRole('button', { name: 'Rotate' }).click();
@@ -161,22 +157,22 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     await detail.getByRole('button', { name: 'Revoke' }).click();
     await detail.getByRole('button', { name: 'Revoke typed now' }).click();
     await detail.getByText('revoked').waitFor();
-    await page.goto(`${url}/console/sessions`);
+    await follow(page, 'sessions');
     await page.locator('tbody a').first().click();
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.getByRole('log').getByText('done', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.getByPlaceholder('The Session is archived').waitFor();
-    await page.goto(`${url}/console/schedules`);
+    await follow(page, 'schedules');
     for (const name of ['Run now', 'Pause', 'Unpause'])
       await page.getByRole('button', { name, exact: true }).click();
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
-    await page.goto(`${url}/console/services`);
+    await follow(page, 'services');
     await page.getByRole('link', { name: 'Order desk' }).click();
     await page.getByPlaceholder('Message').fill('Hello');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.waitForURL(/sessions\/sess_/);
-    await page.goto(`${url}/console/playground?model=openai/gpt-5-mini`);
+    await follow(page, 'playground?model=openai/gpt-5-mini');
     for (const name of ['Responses', 'Generate content'])
       await page.getByRole('button', { name }).click();
     for (const isStreamed of [false, true]) {
