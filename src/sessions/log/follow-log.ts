@@ -24,7 +24,7 @@ export async function* followLog(
   log: SessionLog,
   { id, after, signal, deltas }: FollowFrom,
 ): AsyncGenerator<PlacedEvent | EventDelta> {
-  const inbox = new Inbox(deltas, signal);
+  const inbox = new Inbox(deltas, signal, log.tails.wakes);
   const tail = log.tails.join(id, inbox);
   let last = after;
   try {

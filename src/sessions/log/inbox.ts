@@ -1,3 +1,4 @@
+import type { WakeTurns } from '../../core/turns/wake-turns.ts';
 import type { LiveFollower } from '../live-sessions.ts';
 import type { EventDelta, SessionEvent } from './session-event.ts';
 
@@ -11,15 +12,22 @@ export class Inbox implements LiveFollower {
   readonly #types: ReadonlySet<string>;
   readonly #signal: AbortSignal;
   readonly #wake = (): void => this.#resolve();
+  readonly #turn = (): void => {
+    this.#isWoken = false;
+    this.#resolve();
+  };
   /** Ids of events whose parts this follower has seen from the first one on. */
   readonly #open = new Set<string>();
   #waiting: { id: string; delta: EventDelta }[] = [];
   #rung = true;
+  readonly #wakes: WakeTurns;
+  #isWoken = false;
   #resolve: () => void = () => undefined;
 
-  constructor(types: readonly string[], signal: AbortSignal) {
+  constructor(types: readonly string[], signal: AbortSignal, wakes: WakeTurns) {
     this.#types = new Set(types);
     this.#signal = signal;
+    this.#wakes = wakes;
     signal.addEventListener('abort', this.#wake);
   }
 
@@ -33,7 +41,7 @@ export class Inbox implements LiveFollower {
 
   ring(): void {
     this.#rung = true;
-    this.#resolve();
+    this.#wakeInTurn();
   }
 
   /** True when the log must be read; from now on it was. */
@@ -49,7 +57,13 @@ export class Inbox implements LiveFollower {
     if (this.#waiting.length < MAX_WAITING) this.#waiting.push({ id, delta });
     // Later parts would join to another text without the next ones.
     else this.#open.delete(id);
-    this.#resolve();
+    this.#wakeInTurn();
+  }
+
+  #wakeInTurn(): void {
+    if (this.#isWoken) return;
+    this.#isWoken = true;
+    this.#wakes.enter(this.#turn);
   }
 
   /** Parts of an event that is about to be sent whole; none come after it. */

@@ -1,3 +1,4 @@
+import { WakeTurns } from '../../core/turns/wake-turns.ts';
 import type { LiveFollower, LiveSessions } from '../live-sessions.ts';
 import type { EventDelta, PlacedEvent } from './session-event.ts';
 import { sessionKey } from '../session-row.ts';
@@ -21,6 +22,8 @@ interface FollowedLog {
 
 /** Followers of Sessions in this process: those of one Session are woken and read together. */
 export class Tails {
+  /** Shared by the followers of all Sessions. */
+  readonly wakes = new WakeTurns();
   readonly #log: FollowedLog;
   readonly #shared = new Map<string, SharedTail>();
 
@@ -30,7 +33,8 @@ export class Tails {
 
   join(id: string, follower: LiveFollower): Tail {
     let shared = this.#shared.get(id);
-    if (!shared) this.#shared.set(id, (shared = new SharedTail(this.#log, id)));
+    if (!shared)
+      this.#shared.set(id, (shared = new SharedTail(this.#log, { id, wakes: this.wakes })));
     const joined = shared;
     joined.followers.add(follower);
     return {
@@ -49,15 +53,17 @@ class SharedTail implements LiveFollower {
   readonly followers = new Set<LiveFollower>();
   readonly #log: FollowedLog;
   readonly #id: string;
+  readonly #wakes: WakeTurns;
   readonly #leave: (() => void)[];
   /** Reads by position, as long as nothing can have been appended since. */
   readonly #reads = new Map<number, Promise<PlacedEvent[]>>();
   /** The followers were notified of everything up to here. */
   #told = 0;
 
-  constructor(log: FollowedLog, id: string) {
+  constructor(log: FollowedLog, { id, wakes }: { id: string; wakes: WakeTurns }) {
     this.#log = log;
     this.#id = id;
+    this.#wakes = wakes;
     this.#leave = [
       log.live.add(id, this),
       log.store.watch(sessionKey(id), () => void this.#look()),
@@ -91,12 +97,13 @@ class SharedTail implements LiveFollower {
     return this.#reads.get(after) ?? this.#share(after, this.#log.chunk(this.#id, { after }));
   }
 
-  /** The rest of the tick: time enough for all readers that were woken together. */
+  /** Kept until all readers that were woken together have had their turn. */
   #share(after: number, read: Promise<PlacedEvent[]>): Promise<PlacedEvent[]> {
     this.#reads.set(after, read);
-    setImmediate(() => {
+    const forget = (): void => {
       if (this.#reads.get(after) === read) this.#reads.delete(after);
-    });
+    };
+    setImmediate(() => this.#wakes.enter(forget));
     return read;
   }
 

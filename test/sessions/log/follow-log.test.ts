@@ -215,6 +215,23 @@ describe('following a Session', () => {
     const history = await historyOf(here, session.id);
     for (const { seen } of followers) expect(seen).toEqual(history);
   });
+
+  it('leaves the event loop to others between some of many followers', async () => {
+    const { sessions } = createRig({ runner: quiet });
+    const { session } = await sessions.create(newSession());
+    const followers = await Promise.all(
+      Array.from({ length: 400 }, () => follow(sessions, session.id)),
+    );
+    const count = (): number => followers.filter(({ seen }) => seen.length > 0).length;
+    const counts = [0];
+    await sessions.send(ORG, session.id, [NOTE]);
+    while (counts.at(-1) !== 400) {
+      counts.push(count());
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const steps = counts.slice(1).map((seen, index) => seen - (counts[index] ?? 0));
+    expect(Math.max(...steps)).toBeLessThanOrEqual(64);
+  });
 });
 
 describe('frames', () => {
