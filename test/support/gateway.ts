@@ -21,6 +21,9 @@ import type { openStore } from '../../src/store/open-store.ts';
 
 export const BINARY = fileURLToPath(new URL('../../bin/gateway.js', import.meta.url));
 const START_TIMEOUT_MS = 90_000;
+/** Between two looks of a test that waits. */
+const SHORTEST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 100;
 
 export interface StartGatewayOptions {
   env?: Record<string, string>;
@@ -140,17 +143,22 @@ export async function ask(
   return { status, headers: response.headers, body: jsonOr(text) };
 }
 
-/** Repeats until it gives something other than undefined or false; the deadline is the failure. */
+/**
+ * Repeats until it gives something other than undefined or false; the deadline is the failure. The longer
+ * it takes, the longer the pauses: what is waited for needs the processor.
+ */
 export async function eventually<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,
   withinMs = 60_000,
 ): Promise<T> {
-  const deadline = performance.now() + withinMs;
+  const begun = performance.now();
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    if (performance.now() > deadline) throw new Error(`nothing within ${withinMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const waited = performance.now() - begun;
+    if (waited > withinMs) throw new Error(`nothing within ${withinMs} ms`);
+    const pause = Math.min(Math.max(SHORTEST_PAUSE_MS, waited / 20), LONGEST_PAUSE_MS);
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 
