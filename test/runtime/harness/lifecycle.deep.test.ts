@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { InlineHarness } from '../../../src/sessions/resolved-agent.ts';
 import { eventually } from '../../support/gateway.ts';
+import { bundleScript } from '../../support/process/bundle-script.ts';
 import { forkScript } from '../../support/process/fork-script.ts';
 import { createHastyClock } from '../../support/time/hasty-clock.ts';
 import { verifies } from '../../requirements.ts';
@@ -255,7 +256,7 @@ describe('a gateway that is killed', () => {
     verifies('harness.process-lifecycle', 'leaves no process behind, whatever the harness did'),
     async () => {
       const directory = await directoryOfTest();
-      const host = await forkScript(HOST, [directory]);
+      const host = await forkScript(await bundleScript(HOST), [directory]);
       await eventually(async () => (await readNotes(directory)).includes('stubborn'), 20_000);
       await eventually(async () => (await countProcesses(directory)) >= 3);
       host.kill('SIGKILL');

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { symlink } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { emptyDirectory } from '../each-file/empty-directory.ts';
 
@@ -11,8 +11,8 @@ const bundles = new Map<string, Promise<string>>();
 
 /**
  * A script in TypeScript as JavaScript that lies in a directory of the test file, for processes that are
- * started more than once: a loader that compiles each of its modules takes longer than the work of the script. Not
- * for scripts that look for files next to their own.
+ * started more than once: a loader that compiles each of its modules takes longer than the work of the script. Files
+ * next to its modules are found where these are.
  */
 export async function bundleScript(script: string): Promise<string> {
   const known = bundles.get(script);
@@ -32,6 +32,7 @@ async function bundle(script: string): Promise<string> {
     platform: 'node',
     external: (id) => !id.startsWith('.') && !isAbsolute(id),
     logLevel: 'warn',
+    plugins: [{ name: 'place', transform: (code, id) => placed(code, id) }],
   });
   await made.write({
     dir: directory,
@@ -41,4 +42,9 @@ async function bundle(script: string): Promise<string> {
   });
   await made.close();
   return join(directory, name);
+}
+
+/** The text of a module that knows where its file is. */
+function placed(code: string, id: string): string {
+  return code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href));
 }

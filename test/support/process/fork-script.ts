@@ -15,8 +15,8 @@ export interface ForkOptions {
 export type Script = ChildProcess & { log(): string };
 
 /**
- * A process of the test's own that runs a script, in TypeScript or not, until the test is over; resolves
- * with its first message. Rejects with how the process ended and what it wrote on stderr when none comes.
+ * A process of the test's own that runs a script (see `bundleScript`) until the test is over; resolves with
+ * its first message. Rejects with how the process ended and what it wrote on stderr when none comes.
  */
 export function forkScript(
   script: string,
@@ -24,7 +24,7 @@ export function forkScript(
   { env, withinMs = PATIENCE_MS }: ForkOptions = {},
 ): Promise<Script> {
   const child = fork(script, args, {
-    execArgv: script.endsWith('.ts') ? ['--import', 'tsx'] : [],
+    execArgv: [],
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   });
