@@ -26,6 +26,8 @@ interface Event {
 }
 
 const REST_MS = 20;
+/** Between two looks at a turn that is under way. */
+const LOOK_MS = 60;
 const CHAT_PATH = '/v1/chat/completions';
 
 /**
@@ -86,7 +88,7 @@ export function startSteadyLoad(options: LoadOptions): SteadyLoad {
     const say = async (): Promise<void> => {
       const content = [{ type: 'text', text: `message ${sent++}` }];
       parsed(await post(`${at}/events`, { events: [{ type: 'user.message', content }] }), 200);
-      while ((await get(at)).status !== 'idle') await pause(REST_MS);
+      while ((await get(at)).status !== 'idle') await pause(LOOK_MS);
       done.turn++;
     };
     await repeat('turn', say);
