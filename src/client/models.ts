@@ -43,11 +43,14 @@ export interface ModelCapabilities {
   forced_tool: boolean;
   tools_with_output: boolean;
   unsigned_call: string | null;
+  unreasoned_call: string | null;
   budget_after_calls: boolean;
   tool_result_media: boolean;
   any_schema: boolean;
   blank_texts: boolean;
-  unreasoned_call: string | null;
+  max_temperature: number | null;
+  min_seed: number | null;
+  unknown_members: string[];
   user_length: number | null;
   personal_user: boolean;
 }

@@ -1,3 +1,4 @@
+import { COHERE_API } from '../protocols/capabilities/open-models.ts';
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
 
@@ -13,5 +14,6 @@ export const cohere: ProviderDefinition = defineProvider({
   },
   // No other name of the limit is known there, and unknown fields are ignored.
   quirks: { chat: { rename: { max_completion_tokens: 'max_tokens' } } },
+  capabilities: COHERE_API.takes,
   envKeys: ['COHERE_API_KEY', 'CO_API_KEY'],
 });

@@ -1,3 +1,4 @@
+import { GROQ_API } from '../protocols/capabilities/open-models.ts';
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
 import { OPENAI_LISTING } from './listing/model-listing.ts';
@@ -12,6 +13,7 @@ export const groq: ProviderDefinition = defineProvider({
     chat: { path: '/chat/completions' },
     responses: { path: '/responses' },
   },
+  capabilities: GROQ_API.takes,
   fetchesMedia: true,
   envKeys: ['GROQ_API_KEY'],
   models: OPENAI_LISTING,

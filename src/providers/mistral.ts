@@ -1,4 +1,4 @@
-import { MISTRAL } from '../protocols/capabilities/open-models.ts';
+import { MISTRAL_API } from '../protocols/capabilities/open-models.ts';
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
 import { OPENAI_LISTING } from './listing/model-listing.ts';
@@ -15,9 +15,12 @@ export const mistral: ProviderDefinition = defineProvider({
   },
   // Unknown members are refused with 422; usage comes with every stream.
   quirks: {
-    chat: { drop: ['stream_options'], rename: { max_completion_tokens: 'max_tokens' } },
+    chat: {
+      drop: ['stream_options'],
+      rename: { max_completion_tokens: 'max_tokens', seed: 'random_seed' },
+    },
   },
-  capabilities: MISTRAL,
+  capabilities: MISTRAL_API.takes,
   noStreamUsage: true,
   fetchesMedia: true,
   envKeys: ['MISTRAL_API_KEY'],

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UNKNOWN } from '../../src/protocols/capabilities/capabilities-of.ts';
 import type { Rule } from '../../src/protocols/capabilities/capabilities.ts';
 import { budgetOfEffort, EFFORTS } from '../../src/protocols/capabilities/efforts.ts';
+import { COHERE_API, GROQ_API, MISTRAL_API } from '../../src/protocols/capabilities/open-models.ts';
 import { RULES } from '../../src/protocols/capabilities/rules.ts';
 import { PROVIDERS } from '../../src/providers/registry.ts';
 import { model } from '../../src/resources/kinds/model.ts';
@@ -45,7 +46,8 @@ function typeRows(): string[][] {
   const providers = [...PROVIDERS.values()];
   const all = new Set(providers.flatMap(({ capabilities }) => capabilities ?? []));
   return [...all].map((takes) => {
-    const { vendor, source } = RULES.find((rule) => rule.takes === takes)!;
+    const apis = [...RULES, MISTRAL_API, GROQ_API, COHERE_API];
+    const { vendor, source } = apis.find((rule) => rule.takes === takes)!;
     const types = providers.filter(({ capabilities }) => capabilities === takes);
     const names = types.map(({ id }) => code(`type: ${id}`)).join(', ');
     return [names, '', takesOf(takes), `[${vendor}](${source})`];

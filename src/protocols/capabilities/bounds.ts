@@ -18,6 +18,13 @@ export const BOUNDS = [
   },
   {
     ...OPENAI,
+    protocols: ['chat'],
+    models: ['gpt-#', 'chatgpt-#', 'o#'],
+    takes: { unknown_members: ['reasoning_text'] },
+    source: `${OPENAI_SCHEMA}#/components/schemas/ChatCompletionRequestAssistantMessage`,
+  },
+  {
+    ...OPENAI,
     models: ['o#'],
     takes: { max_stops: 0 },
     source: `${OPENAI_SCHEMA}#/components/schemas/StopConfiguration`,

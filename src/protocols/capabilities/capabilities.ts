@@ -9,6 +9,18 @@ import type { NameBounds } from './name-bounds.ts';
  */
 export const THINKING_FORMS = ['any', 'adaptive', 'budget', 'effort', 'none'] as const;
 
+/** Members of requests, and of their messages, that some vendors refuse, as their features. */
+export const OPTIONAL_MEMBERS = [
+  'logprobs',
+  'parallel_tool_calls',
+  'participant_names',
+  'reasoning_text',
+  'refusals',
+  'service_tier',
+  'user',
+  'verbosity',
+] as const;
+
 /** Capabilities of an upstream model; members are spelled as in gateway.yaml. */
 export interface Capabilities extends NameBounds {
   readonly thinking: (typeof THINKING_FORMS)[number];
@@ -63,16 +75,22 @@ export interface Capabilities extends NameBounds {
   readonly tools_with_output: boolean;
   /** Placeholder signature of unsigned calls that are sent back; null: none is needed. */
   readonly unsigned_call: string | null;
+  /** Reasoning of calls that are sent back without their own; null: none is needed. */
+  readonly unreasoned_call: string | null;
   /** It reasons within a budget also after calls that were sent back without their reasoning. */
   readonly budget_after_calls: boolean;
   /** Results of tools can hold images and documents. */
   readonly tool_result_media: boolean;
-  /** Reasoning of calls that are sent back without their own; null: none is needed. */
-  readonly unreasoned_call: string | null;
   /** Schemas of answers can bound values and leave objects open. */
   readonly any_schema: boolean;
   /** Texts and stop sequences of only white space are taken. */
   readonly blank_texts: boolean;
+  /** Most temperature; null: no bound. */
+  readonly max_temperature: number | null;
+  /** Least seed that can be asked for; null: any. */
+  readonly min_seed: number | null;
+  /** Members that it refuses; `reasoning_text` is that of unknown origin. */
+  readonly unknown_members: readonly (typeof OPTIONAL_MEMBERS)[number][];
   /** Most characters of the end user's id; null: no bound. */
   readonly user_length: number | null;
   /** The end user's id can be an e-mail address or a telephone number. */

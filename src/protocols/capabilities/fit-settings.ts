@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../../core/errors.ts';
-import type { CanonicalRequest, Tool } from '../canonical/canonical.ts';
+import type { CanonicalRequest, Part, Tool } from '../canonical/canonical.ts';
 import type { Feature } from '../features.ts';
 import type { Capabilities } from './capabilities.ts';
 import { closeSchema } from './close-schema.ts';
@@ -25,7 +25,7 @@ export function fitSettings(
   takes: Capabilities,
   losses: Set<Feature>,
 ): CanonicalRequest {
-  const { output, stop, seed, user } = request;
+  const { output, stop, seed, user, temperature = 0 } = request;
   const fitting = { takes, losses };
   const fitted: CanonicalRequest = Object.assign({}, request);
   if (!takes.any_schema) fitted.tools = request.tools.map((tool) => fitStrict(tool, losses));
@@ -33,6 +33,11 @@ export function fitSettings(
   if (stop) setOrOmit(fitted, 'stop', fitStops(stop, fitting));
   if (seed !== undefined) fitted.seed = fitSeed(seed, takes);
   if (user !== undefined) fitted.user = fitUser(user, takes);
+  if (takes.max_temperature !== null && temperature > takes.max_temperature) {
+    losses.add('temperature');
+    fitted.temperature = takes.max_temperature;
+  }
+  for (const name of takes.unknown_members) omit(fitted, name, losses);
   if (!takes.forced_tool && isForced(request)) {
     losses.add('tool_choice');
     fitted.toolChoice = 'auto';
@@ -124,9 +129,48 @@ function fitStops(
   return kept.length === 0 ? undefined : kept;
 }
 
-/** Another seed where it is too large, the same in every request. */
-function fitSeed(seed: number, { max_seed: most }: Capabilities): number {
-  return most === null || Math.abs(seed) <= most ? seed : seed % (most + 1);
+/** Another seed where it is out of bounds, the same in every request. */
+function fitSeed(seed: number, { max_seed: most, min_seed: least }: Capabilities): number {
+  const fitted = most === null || Math.abs(seed) <= most ? seed : seed % (most + 1);
+  return least === null ? fitted : Math.max(Math.abs(fitted), least);
+}
+
+const SETTINGS = {
+  logprobs: 'logprobs',
+  parallel_tool_calls: 'parallelToolCalls',
+  service_tier: 'serviceTier',
+  user: 'user',
+  verbosity: 'verbosity',
+} as const;
+
+/** Leaves a member out; a refusal becomes a text. */
+function omit(
+  request: CanonicalRequest,
+  name: Capabilities['unknown_members'][number],
+  losses: Set<Feature>,
+): void {
+  if (name === 'participant_names') {
+    if (request.turns.some((turn) => turn.name !== undefined)) losses.add(name);
+    request.turns = request.turns.map(({ name: _name, ...turn }) => turn);
+  } else if (name === 'refusals' || name === 'reasoning_text') {
+    const change = name === 'refusals' ? toText : withoutUnsigned;
+    request.turns = request.turns.map((turn) => {
+      const parts = turn.parts.flatMap(change);
+      if (parts.length < turn.parts.length) losses.add('reasoning_signatures');
+      return { ...turn, parts };
+    });
+  } else if (request[SETTINGS[name]] !== undefined) {
+    losses.add(name);
+    delete request[SETTINGS[name]];
+  }
+}
+
+function withoutUnsigned(part: Part): readonly Part[] {
+  return part.type === 'reasoning' && part.signature === undefined ? [] : [part];
+}
+
+function toText(part: Part): Part {
+  return part.type === 'refusal' ? { type: 'text', text: part.text } : part;
 }
 
 /** A digest is the same for the same user in every request. */

@@ -16,6 +16,45 @@ export const MISTRAL = {
   assistant_last: false,
 } as const;
 
+/** The APIs of vendors that refuse other members than their own, also of models of others. */
+export const MISTRAL_API = {
+  vendor: 'mistral',
+  takes: {
+    ...MISTRAL,
+    efforts: ['none', 'high'],
+    max_temperature: 1.5,
+    min_seed: 0,
+    custom_tools: false,
+    document_types: [],
+    unknown_members: [
+      'logprobs',
+      'participant_names',
+      'reasoning_text',
+      'refusals',
+      'service_tier',
+      'user',
+      'verbosity',
+    ],
+  },
+  source: 'https://docs.mistral.ai/api',
+} as const;
+
+export const GROQ_API = {
+  vendor: 'groq',
+  takes: { unknown_members: ['reasoning_text'] },
+  source: 'https://console.groq.com/docs/reasoning',
+} as const;
+
+export const COHERE_API = {
+  vendor: 'cohere',
+  takes: {
+    efforts: ['none', 'high'],
+    custom_tools: false,
+    unknown_members: ['logprobs', 'parallel_tool_calls', 'service_tier', 'user', 'verbosity'],
+  },
+  source: 'https://docs.cohere.com/docs/compatibility-api',
+} as const;
+
 /** A model that thinks wants the thoughts of each of its calls back. */
 const NEEDS_REASONING = { unreasoned_call: '.' } as const;
 

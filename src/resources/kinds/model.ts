@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PROTOCOL_IDS } from '../../protocols/registry.ts';
-import { THINKING_FORMS } from '../../protocols/capabilities/capabilities.ts';
+import { OPTIONAL_MEMBERS, THINKING_FORMS } from '../../protocols/capabilities/capabilities.ts';
 import type { Capabilities } from '../../protocols/capabilities/capabilities.ts';
 import { EFFORTS } from '../../protocols/capabilities/efforts.ts';
 import { defineResource } from '../store/define-resource.ts';
@@ -132,6 +132,9 @@ const capabilities = exactly({
   unsigned_call: word
     .optional()
     .describe('Word for the signature that a call sent back lacks; null: none is needed.'),
+  unreasoned_call: word
+    .optional()
+    .describe('Reasoning that a call sent back lacks; null: none is needed.'),
   budget_after_calls: z
     .boolean()
     .optional()
@@ -143,11 +146,19 @@ const capabilities = exactly({
   any_schema: z
     .boolean()
     .optional()
-  unreasoned_call: word
-    .optional()
-    .describe('Reasoning that a call sent back lacks; null: none is needed.'),
     .describe('Answer schemas can bound values; false: bounds are words, objects are closed.'),
   blank_texts: z.boolean().optional().describe('It takes texts and stops of white space alone.'),
+  max_temperature: z
+    .number()
+    .positive()
+    .nullable()
+    .optional()
+    .describe('Most `temperature`; null: no bound.'),
+  min_seed: z.int().nullable().optional().describe('Least `seed`; null: any.'),
+  unknown_members: z
+    .array(z.enum(OPTIONAL_MEMBERS))
+    .optional()
+    .describe('Members of requests that it refuses: they are left out, refusals become texts.'),
   user_length: z
     .int()
     .min(16)

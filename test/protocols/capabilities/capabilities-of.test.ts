@@ -83,10 +83,14 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
     protocol: 'messages',
     cases: [['claude-haiku-4-5', { document_types: ['application/pdf'] }]],
   },
-  [`${OPENAI}/api-reference/chat`]: {
-    protocol: 'chat',
-    cases: [['llama-3.3-70b', { tool_id_length: 40 }]],
-  },
+  'https://github.com/openai/openai-openapi/blob/main/openapi.json#/components/schemas/ChatCompletionRequestAssistantMessage':
+    {
+      protocol: 'chat',
+      cases: [
+        ['gpt-4.1', { unknown_members: ['reasoning_text'] }],
+        ['gpt-oss-20b', { unknown_members: [] }],
+      ],
+    },
   'https://api-docs.deepseek.com/guides/thinking_mode': {
     protocol: 'chat',
     cases: [

@@ -319,7 +319,7 @@ describe('chat streams of providers', () => {
     const kinds = [
       ['{}', { reasoning_content: 'why' }],
       ['"reasoning"', { reasoning: 'why' }],
-      ['{}', { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'why' }] }] }],
+      ['"content"', { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'why' }] }] }],
       ['{}', { reasoning: 'why', reasoning_details: details }],
     ] as const;
     for (const [value, delta] of kinds)

@@ -57,16 +57,20 @@ function whole(client: Client, came: object) {
 
 /** The members of the assistant's message beside its call, by which reasoning comes back. */
 function reasoningIn({ message }: ReturnType<typeof second>): object {
-  const { role: _role, content: _content, tool_calls: calls, ...rest } = message;
+  const { role: _role, content, tool_calls: calls, ...rest } = message;
   expect(calls).toHaveLength(1);
-  return rest;
+  return Array.isArray(content) ? { ...rest, content } : rest;
 }
 
+/** Content of answers with reasoning in it; other answers have none. */
+const THOUGHT_PART = { type: 'thinking', thinking: [{ type: 'text', text: TEXT }] };
+const SAID = { type: 'text', text: 'So.' };
 const MEMBERS = [
   [{ reasoning: TEXT }, { reasoning: TEXT }],
   [{ reasoning_content: TEXT }, { reasoning_content: TEXT }],
   [{ reasoning_content: '', reasoning: TEXT }, { reasoning: TEXT }],
   [{ reasoning_content: null, reasoning: TEXT }, { reasoning: TEXT }],
+  [{ content: [THOUGHT_PART, SAID] }, { content: [THOUGHT_PART, SAID] }],
   [
     { reasoning_details: [{ type: 'reasoning.text', text: TEXT, format: 'x-v1', index: 0 }] },
     { reasoning_details: [{ type: 'reasoning.text', text: TEXT, format: 'x-v1', index: 0 }] },

@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { UNKNOWN } from '../../../src/protocols/capabilities/capabilities-of.ts';
+import { PROVIDERS } from '../../../src/providers/registry.ts';
 import { CLIENTS } from '../translating.ts';
 import type { Spoken } from '../translating.ts';
 import { leavesOf, send } from '../whole-requests/silent-losses.ts';
 
 /** Models of vendors with rules of their own, in the protocol in which each is asked. */
-export const ASKED: readonly { model: string; provider: Spoken }[] = [
+export const ASKED: readonly { model: string; provider: Spoken; type?: string }[] = [
   { model: 'gpt-4.1', provider: 'chat' },
   { model: 'gpt-5.2', provider: 'chat' },
-  { model: 'mistral-large-2512', provider: 'chat' },
+  { model: 'mistral-large-2512', provider: 'chat', type: 'mistral' },
   { model: 'deepseek-v4-pro', provider: 'chat' },
   { model: 'qwen3.5-35b', provider: 'chat' },
   { model: 'gpt-5.2', provider: 'responses' },
@@ -53,7 +54,7 @@ export function countAll(): Counts[] {
 }
 
 /** First requests of official clients, and those drawn at the bounds of the client's protocol. */
-function requestsOf(client: Spoken): object[] {
+export function requestsOf(client: Spoken): object[] {
   const folders = CLIENTS.map((provider) => new URL(`pairs/${client}-${provider}/`, FIXTURES));
   const texts = folders.flatMap((folder) =>
     readdirSync(folder).map((file) => {
@@ -73,18 +74,18 @@ function requestsOf(client: Spoken): object[] {
 /** What a model without bounds gets. */
 function sendFreely(client: Spoken, provider: Spoken, body: object): string | undefined {
   if (client === provider) return undefined;
-  return send({ client, provider, model: 'up' }, body, UNKNOWN)?.text;
+  return send({ client, provider, model: 'up' }, body, { capabilities: UNKNOWN })?.text;
 }
 
 function count(
-  asked: { client: Spoken; provider: Spoken; model: string },
+  { type = '', ...asked }: (typeof ASKED)[number] & { client: Spoken },
   { requests, free }: { requests: readonly object[]; free: readonly (string | undefined)[] },
 ): Counts {
   const fitted: Record<string, number> = {};
   const lost: Record<string, number> = {};
   let refused = 0;
   for (const [index, body] of requests.entries()) {
-    const sent = send(asked, body);
+    const sent = send(asked, body, { capabilities: PROVIDERS.get(type)?.capabilities });
     if (!sent) refused++;
     const paths = sent ? fittedIn(sent.text, free[index] ?? '{}') : [];
     for (const path of paths) fitted[path] = (fitted[path] ?? 0) + 1;

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { PROVIDERS } from '../../../src/providers/registry.ts';
 import { runsOf } from '../../runs.ts';
 import { CLIENTS } from '../translating.ts';
 import type { Spoken } from '../translating.ts';
@@ -11,6 +12,7 @@ import { MESSAGES_BODY } from '../whole-requests/messages.ts';
 import { RESPONSES_BODY } from '../whole-requests/responses.ts';
 import { marked } from '../whole-requests/shapes.ts';
 import { send } from '../whole-requests/silent-losses.ts';
+import { requestsOf } from './counts.ts';
 import { EDGES } from './edges.ts';
 import { faultsOf } from './judge.ts';
 
@@ -39,6 +41,12 @@ interface Turn {
 const PAIRS = CLIENTS.flatMap((client) =>
   CLIENTS.filter((provider) => provider !== client).map((provider) => ({ client, provider })),
 );
+
+/** Vendors of chat with bounds of their own. */
+const OTHERS = CLIENTS.filter((client) => client !== 'chat').flatMap((client) => [
+  { client, vendor: 'mistral' as const, model: 'mistral-large-2512' },
+  { client, vendor: 'cohere' as const, model: 'command-a-03-2025' },
+]);
 
 describe("a vendor's own schema", () => {
   it.each(PAIRS)('finds no fault with a request: $client to $provider', ({ client, provider }) => {
@@ -70,6 +78,23 @@ describe("a vendor's own schema", () => {
       const judged = turns.filter(({ sent }) => !JSON.stringify(sent).includes(UNREADABLE));
       expect(judged.length).toBeGreaterThan(turns.length - 5);
       for (const { file, sent } of judged) expect(faultsOf(provider, sent), file).toEqual([]);
+    },
+  );
+
+  it.each(OTHERS)(
+    'finds no fault with a request to $vendor, drawn and recorded: $client',
+    ({ client, vendor, model }) => {
+      const { capabilities, quirks } = PROVIDERS.get(vendor)!;
+      const options = { capabilities, quirks: quirks?.chat, askUsage: false };
+      const judge = (body: object) => {
+        const sent = send({ client, provider: 'chat', model }, body, options);
+        if (sent) expect(faultsOf(vendor, JSON.parse(sent.text))).toEqual([]);
+      };
+      for (const body of requestsOf(client)) judge(body);
+      const bodies = fc
+        .tuple(BODIES[client], EDGES[client])
+        .map(([body, edges]) => marked({ ...body, ...edges }) as object);
+      fc.assert(fc.property(bodies, judge), { seed: 20_261_129, numRuns: runsOf(25, 200) });
     },
   );
 

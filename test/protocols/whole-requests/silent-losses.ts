@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
-import type { Capabilities } from '../../../src/protocols/capabilities/capabilities.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
 
+import type { EncodeOptions } from '../../../src/protocols/protocol.ts';
 import { encodeOptions } from '../../support/protocols.ts';
 import { rowOf } from '../translating.ts';
 import type { Spoken } from '../translating.ts';
@@ -23,19 +23,19 @@ interface Sent {
 /**
  * What the provider gets; undefined for a request that is refused.
  *
- * @param capabilities that the route states; default none
+ * @param options of the provider and the route; default none
  */
 export function send(
   { client, provider, model }: Translation,
   body: object,
-  capabilities?: Partial<Capabilities>,
+  options: Partial<EncodeOptions> = {},
 ): Sent | undefined {
   const losses: string[] = [];
   const stream = 'stream' in body && body.stream === true;
   try {
     const peek = rowOf(client).peek(Buffer.from(JSON.stringify(body)), stream);
     const wire = wireTo(rowOf(client).protocol, provider);
-    const text = String(wire.encode(peek, encodeOptions({ model, losses, capabilities })));
+    const text = String(wire.encode(peek, encodeOptions({ ...options, model, losses })));
     return { text, losses };
   } catch (thrown) {
     if (thrown instanceof GatewayError) return undefined;

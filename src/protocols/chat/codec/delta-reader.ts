@@ -8,6 +8,7 @@ import { CallReader } from './call-reader.ts';
 import type { Members } from '../../json-fields.ts';
 import { readFinishReason } from './finish-reason.ts';
 import {
+  CONTENT_SIGNATURE,
   detailKey,
   detailsOf,
   detailText,
@@ -88,7 +89,8 @@ export class DeltaReader {
     const { text, signature } = plainReasoningOf(delta);
     const thought = details.length === 0 ? text + content.reasoning : '';
     if (thought !== '') this.#grow('reasoning', { key: PLAIN, text: thought });
-    if (thought !== '' && text !== '') (this.#growing as Growing).plain = signature;
+    if (thought !== '')
+      (this.#growing as Growing).plain = text === '' ? CONTENT_SIGNATURE : signature;
     if (content.text !== '') this.#grow('text', { key: '', text: content.text });
     const { refusal } = delta;
     if (typeof refusal === 'string' && refusal !== '')

@@ -16,7 +16,7 @@ import { isNoCall } from '../../canonical/no-call.ts';
 import { defined, membersOf } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';
 import { readFinishReason } from './finish-reason.ts';
-import { PLAIN_SIGNATURE, readReasoning } from './reasoning-details.ts';
+import { CONTENT_SIGNATURE, readReasoning } from './reasoning-details.ts';
 
 /** A completion in the canonical form; undefined for any other body. */
 export function* readChatAnswer({ value }: AnswerJson): Steps<CanonicalAnswer | undefined> {
@@ -44,7 +44,7 @@ function readParts(message: Members, logprobs: readonly TokenLogprob[]): Part[] 
   return [
     ...readReasoning(message, false).map(({ part }) => part),
     ...(reasoning
-      ? [{ type: 'reasoning' as const, text: reasoning, signature: PLAIN_SIGNATURE }]
+      ? [{ type: 'reasoning' as const, text: reasoning, signature: CONTENT_SIGNATURE }]
       : []),
     ...(text ? [readText(text, message, logprobs)] : []),
     ...(typeof refusal === 'string' && refusal

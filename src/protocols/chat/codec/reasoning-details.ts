@@ -4,7 +4,8 @@ import { fromSignatureText, toSignatureText } from '../../canonical/reasoning-to
 import type { Members } from '../../json-fields.ts';
 
 /**
- * Reasoning in chat messages: its text in `reasoning_content` (some providers say `reasoning`) and,
+ * Reasoning in chat messages: its text in `reasoning_content` (some providers say `reasoning`, or have
+ * parts of the content for it) and,
  * where it is signed, entry by entry in `reasoning_details`, whose public shape is OpenRouter's.
  * A provider's entry without its text is the value of the signature; for reasoning that came without entries
  * it is `{}`, or the name of its other member: so each returns to its provider unchanged.
@@ -24,7 +25,13 @@ export function detailsOf(message: Members): readonly ReasoningDetail[] {
 }
 
 const OTHER_MEMBER = 'reasoning';
-const OF_OTHER_MEMBER: Signature = { origin: 'chat', value: JSON.stringify(OTHER_MEMBER) };
+const OF_OTHER_MEMBER = signatureOfMember(OTHER_MEMBER);
+/** The signature of reasoning that is a part of the content. */
+export const CONTENT_SIGNATURE = signatureOfMember('content');
+
+function signatureOfMember(member: string): Signature {
+  return { origin: 'chat', value: JSON.stringify(member) };
+}
 
 /** Returns the reasoning of a message or delta as plain text; servers that write every member leave one empty. */
 export function plainReasoningOf(message: Members): { text: string; signature: Signature } {
@@ -35,6 +42,7 @@ export function plainReasoningOf(message: Members): { text: string; signature: S
 
 /** The member that plain reasoning came in. */
 export function plainMember(signature: Signature | undefined): string {
+  if (signature?.value === CONTENT_SIGNATURE.value) return 'content';
   return signature?.value === OF_OTHER_MEMBER.value ? OTHER_MEMBER : 'reasoning_content';
 }
 

@@ -63,18 +63,26 @@ function writeAssistant(parts: readonly Part[], losses: Losses): Message {
   const calls = parts.filter((part) => part.type === 'tool_call');
   const content = texts.map((part) => writeText(part, losses).text).join('');
   for (const part of parts) if (!SAID_BY_ASSISTANT.has(part.type)) lose(part, losses);
+  const { content: thought, ...reasoning } = writeReasoning(
+    parts.filter((part) => part.type === 'reasoning'),
+    losses,
+  );
+  const isSaid = texts.length > 0 || (calls.length === 0 && refusals.length === 0);
   return {
     role: 'assistant',
-    content: texts.length === 0 && (calls.length > 0 || refusals.length > 0) ? null : content,
+    content: thought === undefined ? (isSaid ? content : null) : writeThought(thought, content),
     ...(refusals.length > 0 && { refusal: refusals.map(({ text }) => text).join('') }),
-    ...writeReasoning(
-      parts.filter((part) => part.type === 'reasoning'),
-      losses,
-    ),
+    ...reasoning,
     ...(calls.length > 0 && {
       tool_calls: calls.map(writeCall),
     }),
   };
+}
+
+/** Content whose first part is reasoning. */
+function writeThought(thought: unknown, text: string): Message[] {
+  const thinking = { type: 'thinking', thinking: [{ type: 'text', text: thought }] };
+  return text === '' ? [thinking] : [thinking, { type: 'text', text }];
 }
 
 function writeCall({ id, name, arguments: text, custom }: ToolCallPart): Message {

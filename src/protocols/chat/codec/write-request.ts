@@ -60,7 +60,9 @@ function writeTool(tool: Tool): unknown {
     const format = grammar && { type: 'grammar', grammar };
     return { type: 'custom', custom: { name, ...defined({ description, format }) } };
   }
-  return { type: 'function', function: { name, ...defined({ description, parameters, strict }) } };
+  const schema = parameters ?? { type: 'object', properties: {} };
+  const called = { name, ...defined({ description, parameters: schema, strict }) };
+  return { type: 'function', function: called };
 }
 
 function writeEffort({ reasoning: { state, effort } }: FittingRequest): string | undefined {
