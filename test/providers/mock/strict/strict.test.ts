@@ -227,6 +227,16 @@ const REFUSED: Case[] = [
     { messages: [user, { role: 'assistant', content: 'a', reasoning_content: 'b' }] },
   ],
   [
+    'deepseek',
+    /`reasoning_content` in the thinking mode must be passed back/,
+    { model: 'deepseek-v4-pro', messages: [user, calls('a'), result('a')] },
+  ],
+  [
+    'moonshot',
+    /reasoning_content is missing in assistant tool call message at index 1/,
+    { model: 'kimi-k2.6', messages: [user, calls('a'), result('a')] },
+  ],
+  [
     'llamacpp',
     /System message must be at the beginning/,
     { messages: [user, { role: 'system', content: 'a' }] },
@@ -244,20 +254,19 @@ const TAKEN: Record<StrictVendor, Body> = {
       say,
       { role: 'model', parts: [part('f', { thoughtSignature: 's' }), part('f')] },
       { role: 'user', parts: [reply('f'), reply('f')] },
-  [
-    'deepseek',
-    /`reasoning_content` in the thinking mode must be passed back/,
-    { model: 'deepseek-v4-pro', messages: [user, calls('a'), result('a')] },
-  ],
-  [
-    'moonshot',
-    /reasoning_content is missing in assistant tool call message at index 1/,
-    { model: 'kimi-k2.6', messages: [user, calls('a'), result('a')] },
-  ],
     ],
   },
   mistral: { messages: [{ role: 'system' }, user, calls('abcdefgh1'), result('abcdefgh1')] },
   groq: { messages: [user, { role: 'assistant', content: 'a', reasoning: 'b' }, user] },
+  deepseek: {
+    model: 'deepseek-v4-pro',
+    messages: [user, { ...calls('a'), reasoning_content: 'b' }, result('a')],
+  },
+  moonshot: {
+    model: 'kimi-k2.6',
+    thinking: { type: 'disabled' },
+    messages: [user, calls('a'), result('a')],
+  },
   llamacpp: { messages: [{ role: 'system', content: 'a' }, user] },
 };
 
@@ -276,15 +285,6 @@ describe('a strict upstream', () => {
   it(verifies('mock.strict', 'refuses in the shape of the protocol, with 400'), async () => {
     const mock = await startMockServer({ cassette: { strict: 'anthropic' } });
     const ask = (content: string): Promise<Response> =>
-  deepseek: {
-    model: 'deepseek-v4-pro',
-    messages: [user, { ...calls('a'), reasoning_content: 'b' }, result('a')],
-  },
-  moonshot: {
-    model: 'kimi-k2.6',
-    thinking: { type: 'disabled' },
-    messages: [user, calls('a'), result('a')],
-  },
       fetch(`${mock.url}/v1/messages`, {
         method: 'POST',
         body: JSON.stringify({
