@@ -1,3 +1,5 @@
+import { holdsDigits, parseKeepingDigits } from '../core/json/digits.ts';
+import { stringifyWithRaw } from '../core/json/raw.ts';
 import { damaged, decoding } from './damage.ts';
 import { StoreError, type Value } from './store.ts';
 
@@ -6,6 +8,8 @@ export const MAX_VALUE_BYTES = 16 * 1024 * 1024;
 
 const MAX_DEPTH = 500;
 const JSON_TAG = 'j';
+/** Follows the tag where numbers are kept as they were written; to other readers, white space of JSON. */
+const DIGITS_MARK = ' ';
 const BYTES_TAG = 'b';
 const TAG_SIZE = 1;
 
@@ -20,7 +24,7 @@ export class EncodedValue {
 
 /**
  * One tag byte, then JSON text or the raw bytes: a `"123"` stays a string and a `Uint8Array` comes
- * back as one. Members of objects that are `undefined` are left out, as in JSON. Throws `StoreError`
+ * back as one. The numbers of `parseKeepingDigits` keep their digits. Members of objects that are `undefined` are left out, as in JSON. Throws `StoreError`
  * `invalid_value` for what JSON would lose (undefined, bigint, functions, NaN, class instances, deep
  * or circular nesting) and `too_large` above {@link MAX_VALUE_BYTES}.
  */
@@ -39,8 +43,16 @@ export function toEnvelope(value: Value): Buffer {
 export function fromEnvelope(envelope: Buffer) {
   const tag = String.fromCharCode(envelope[0] ?? 0);
   if (tag === BYTES_TAG) return Uint8Array.from(envelope.subarray(TAG_SIZE));
-  if (tag === JSON_TAG) return decoding(() => JSON.parse(envelope.toString('utf8', TAG_SIZE)));
+  if (tag === JSON_TAG) {
+    const text = envelope.toString('utf8', TAG_SIZE);
+    return decoding(() => (hasDigits(envelope) ? parseKeepingDigits(text) : JSON.parse(text)));
+  }
   throw damaged('a stored value has an unknown form');
+}
+
+/** True for JSON whose numbers are kept as they were written. */
+export function hasDigits(envelope: Buffer): boolean {
+  return envelope[TAG_SIZE] === DIGITS_MARK.charCodeAt(0) && envelope[0] === JSON_TAG.charCodeAt(0);
 }
 
 /** Levels of nesting that the holder of a value may add to it. */
@@ -72,38 +84,33 @@ function tagBytes(bytes: Uint8Array): Buffer {
 }
 
 function toJson(value: Value): string {
-  assertJson(value, 0);
-  return JSON.stringify(value);
+  return assertJson(value, 0) ? DIGITS_MARK + stringifyWithRaw(value) : JSON.stringify(value);
 }
 
-function assertJson(value: unknown, depth: number): void {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return;
-    case 'number':
-      if (!Number.isFinite(value)) throw invalid('a number that is not finite');
-      return;
-    case 'object':
-      if (value === null) return;
-      if (depth >= MAX_DEPTH) throw invalid(`more than ${MAX_DEPTH} levels`);
-      if (Array.isArray(value)) for (const item of value) assertJson(item, depth + 1);
-      else assertPlain(value, depth);
-      return;
-    case 'undefined':
-    case 'bigint':
-    case 'function':
-    case 'symbol':
-      throw invalid(`a value of type ${typeof value}`);
+/** Returns true for a value with numbers that are kept as they were written. */
+function assertJson(value: unknown, depth: number): boolean {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return false;
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw invalid('a number that is not finite');
+    return false;
   }
+  if (typeof value !== 'object') throw invalid(`a value of type ${typeof value}`);
+  if (depth >= MAX_DEPTH) throw invalid(`more than ${MAX_DEPTH} levels`);
+  const isArray = Array.isArray(value);
+  if (!isArray) assertPlain(value);
+  let isKept = false;
+  let hasNumber = false;
+  for (const member of isArray ? value : Object.values(value)) {
+    if (member === undefined && !isArray) continue;
+    if (typeof member === 'number') hasNumber = true;
+    if (assertJson(member, depth + 1)) isKept = true;
+  }
+  return isKept || (hasNumber && holdsDigits(value));
 }
 
-function assertPlain(value: object, depth: number): void {
+function assertPlain(value: object): void {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== null && prototype !== Object.prototype) throw invalid('an instance of a class');
-  for (const member of Object.values(value)) {
-    if (member !== undefined) assertJson(member, depth + 1);
-  }
 }
 
 function invalid(what: string): StoreError {

@@ -1,5 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseKeepingDigits } from '../../src/core/json/digits.ts';
+import { stringifyWithRaw } from '../../src/core/json/raw.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { fromEnvelope, MAX_VALUE_BYTES, toEnvelope } from '../../src/store/value-codec.ts';
 
@@ -22,6 +24,14 @@ describe('value codec', () => {
     );
     expect(fromEnvelope(toEnvelope('123'))).toBe('123');
     expect(fromEnvelope(toEnvelope('\ud800'))).toBe('\ud800');
+  });
+
+  it('gives numbers back with the digits that they were read with', () => {
+    const text = '{"a":[1.0,{"id":2512292042121000001}],"b":-0,"c":"x"}';
+    const envelope = toEnvelope(parseKeepingDigits(text));
+    expect(stringifyWithRaw(fromEnvelope(envelope))).toBe(text);
+    // As a gateway reads it that knows no digits.
+    expect(JSON.parse(envelope.toString('utf8', 1))).toEqual(JSON.parse(text));
   });
 
   it('gives bytes back as bytes that share nothing with what was put', () => {

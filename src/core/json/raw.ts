@@ -1,3 +1,5 @@
+import { digitsOf, holdsDigits } from './digits.ts';
+import { freeMark, unmask } from './masks.ts';
 import { skipBlank, skipNested, skipString } from './scan.ts';
 
 /** A JSON value as its text, for values that must not change by being parsed (`1.0`, integers beyond 2^53). */
@@ -19,88 +21,76 @@ export function parseKeepingRaw(text: string, keep: readonly string[]): unknown 
   if (mark === undefined) return JSON.parse(text) as unknown;
   const { masked, raws } = maskMembers(text, { names: new Set(tails), mark });
   if (raws.length === 0) return JSON.parse(text) as unknown;
-  return unmask(JSON.parse(masked), { mark, raws });
+  const value: unknown = JSON.parse(masked);
+  unmask(value, mark, (holder, key, index) => void (holder[key] = raws[index]));
+  return value;
 }
 
-/** Puts the raw texts back; several times as fast as a reviver of `JSON.parse`. */
-function unmask(value: unknown, masks: { mark: string; raws: readonly RawJson[] }): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) value[index] = unmask(value[index], masks);
-    return value;
-  }
-  const object = value as Record<string, unknown>;
-  for (const key in object) {
-    if (key === masks.mark) return masks.raws[object[key] as number];
-    const member = object[key];
-    const raw = unmask(member, masks);
-    if (raw === member) continue;
-    // A member of the name `__proto__` is one like any other.
-    Object.defineProperty(object, key, {
-      value: raw,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
-  }
-  return object;
-}
-
-/** Writes JSON values like JSON.stringify, with every {@link RawJson} inside written as its text. */
-export function stringifyWithRaw(value: unknown): string {
+/**
+ * Writes JSON values like JSON.stringify, with every {@link RawJson} inside written as its text, and every number
+ * that `parseKeepingDigits` read as it was written.
+ *
+ * @param space of one level; default: all in one line
+ */
+export function stringifyWithRaw(value: unknown, space = ''): string {
   const holders = new Set<object>();
-  return holdsRaw(value, holders) ? write(value, holders) : JSON.stringify(value);
+  return findHolders(value, holders)
+    ? write(value, { holders, space })
+    : JSON.stringify(value, null, space);
 }
 
-/** Finds the arrays and objects with a raw text somewhere inside; most values have none. */
-function holdsRaw(value: unknown, holders: Set<object>): boolean {
+/** Finds the arrays and objects with a text to keep somewhere inside; most values have none. */
+function findHolders(value: unknown, holders: Set<object>): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (value instanceof RawJson) return true;
   let isHolder = false;
+  let hasNumber = false;
   if (Array.isArray(value)) {
-    for (const one of value) if (holdsRaw(one, holders)) isHolder = true;
+    for (const one of value) {
+      if (typeof one === 'number') hasNumber = true;
+      else if (findHolders(one, holders)) isHolder = true;
+    }
   } else {
     const object = value as Record<string, unknown>;
-    for (const key in object) if (holdsRaw(object[key], holders)) isHolder = true;
+    for (const key in object) {
+      const one = object[key];
+      if (typeof one === 'number') hasNumber = true;
+      else if (findHolders(one, holders)) isHolder = true;
+    }
   }
+  if (hasNumber && holdsDigits(value)) isHolder = true;
   if (isHolder) holders.add(value);
   return isHolder;
 }
 
-/**
- * Writes a value. One without raw text is left to the native writer, which is many times as fast.
- */
-function write(value: unknown, holders: ReadonlySet<object>): string {
-  if (value instanceof RawJson) return value.text;
-  if (typeof value !== 'object' || value === null || !holders.has(value))
-    return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map((one) => write(one, holders)).join(',')}]`;
-  const members = Object.entries(value)
-    .filter(([, one]) => one !== undefined)
-    .map(([name, one]) => `${JSON.stringify(name)}:${write(one, holders)}`);
-  return `{${members.join(',')}}`;
+interface Writing {
+  readonly holders: ReadonlySet<object>;
+  readonly space: string;
 }
 
-/** Mark that hardly any text holds. */
-const MARK = '\u{F0000}raw:';
-/** Most marks that are tried in place of those that the text holds itself. */
-const MAX_MARKS = 64;
+/**
+ * Writes a value. One without a text to keep is left to the native writer, which is many times as fast.
+ */
+function write(value: unknown, writing: Writing): string {
+  const { holders, space } = writing;
+  if (value instanceof RawJson) return value.text;
+  if (typeof value !== 'object' || value === null || !holders.has(value))
+    return JSON.stringify(value, null, space) ?? 'null';
+  const writeMember = (one: unknown, key: string | number): string =>
+    digitsOf(value, key) ?? write(one, writing);
+  if (Array.isArray(value)) return frame('[]', value.map(writeMember), space);
+  const colon = space === '' ? ':' : ': ';
+  const members = Object.entries(value)
+    .filter(([, one]) => one !== undefined)
+    .map(([name, one]) => `${JSON.stringify(name)}${colon}${writeMember(one, name)}`);
+  return frame('{}', members, space);
+}
 
-/** A name that no member of the text has; undefined for a text that has all that are tried. */
-function freeMark(text: string): string | undefined {
-  if (!text.includes(MARK) && !/\\udb80/i.test(text)) return MARK;
-  const taken = new Set<string>();
-  for (let at = text.indexOf('"'); at >= 0;) {
-    const end = skipString(text, at);
-    const isName = text[skipBlank(text, end)] === ':';
-    if (isName) taken.add(JSON.parse(text.slice(at, end)) as string);
-    at = text.indexOf('"', end);
-  }
-  for (let count = 0; count < MAX_MARKS; count++) {
-    const mark = MARK + ':'.repeat(count);
-    if (!taken.has(mark)) return mark;
-  }
-  return undefined;
+function frame(brackets: '[]' | '{}', items: readonly string[], space: string): string {
+  const [open, close] = brackets;
+  if (space === '' || items.length === 0) return `${open}${items.join(',')}${close}`;
+  const inner = items.join(',\n').replaceAll('\n', `\n${space}`);
+  return `${open}\n${space}${inner}\n${close}`;
 }
 
 /** Objects and arrays of the named members replaced by an object whose one member is the mark. */

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { LONG_BYTES } from '../turns/in-turns.ts';
 import type { Steps } from '../turns/in-turns.ts';
+import { digitsOf, holdsDigits } from './digits.ts';
 import { RawJson, stringifyWithRaw } from './raw.ts';
 
 /** Characters, about, that are written at once. */
@@ -47,8 +48,20 @@ function* write(value: unknown, output: Output): Steps<void> {
   if (leftOf(value, BATCH_CHARS) > 0) output.add(stringifyWithRaw(value));
   else if (typeof value === 'string') yield* writeText(value, output);
   else if (value instanceof RawJson) yield* writeRaw(value.text, output);
-  else if (Array.isArray(value)) yield* writeArray(value, output);
+  else if (Array.isArray(value)) yield* writeArray(withDigits(value), output);
   else yield* writeObject(value as Record<string, unknown>, output);
+}
+
+/** A slice of the array is written by itself, and has no digits of its own. */
+function withDigits(array: readonly unknown[]): readonly unknown[] {
+  return holdsDigits(array) ? array.map((_, index) => memberOf(array, index)) : array;
+}
+
+function memberOf(holder: object, key: string | number): unknown {
+  const digits = digitsOf(holder, key);
+  return digits === undefined
+    ? (holder as Readonly<Record<string, unknown>>)[key]
+    : new RawJson(digits);
 }
 
 function* writeArray(array: readonly unknown[], output: Output): Steps<void> {
@@ -82,7 +95,7 @@ function* writeObject(object: Readonly<Record<string, unknown>>, output: Output)
   let separator = '{';
   let left = BATCH_CHARS;
   for (const name of Object.keys(object)) {
-    const member = object[name];
+    const member = memberOf(object, name);
     if (member === undefined) continue;
     output.add(`${separator}${JSON.stringify(name)}:`);
     separator = ',';

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { atOnce } from '../../../src/core/turns/in-turns.ts';
+import { parseKeepingDigits } from '../../../src/core/json/digits.ts';
 import { RawJson, stringifyWithRaw } from '../../../src/core/json/raw.ts';
 import { writeSteps } from '../../../src/core/json/write-steps.ts';
 
@@ -20,6 +21,8 @@ describe('writeSteps', () => {
       `x${'😀'.repeat(600_000)}`,
       { ['k'.repeat(20_000)]: 1, ['l'.repeat(20_000)]: [undefined, text] },
       { none: undefined, ...Object.fromEntries(big.map((one) => [`k${one.index}`, one])) },
+      parseKeepingDigits(`[${'1.0,{"a":1e2},'.repeat(9000)}-0]`),
+      parseKeepingDigits(`{"a":1.0,"b":[${'1.0,'.repeat(9000)}2.50],"c":1e2}`),
       [],
       {},
       null,

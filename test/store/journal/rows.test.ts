@@ -1,12 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseKeepingDigits } from '../../../src/core/json/digits.ts';
 import { fromLine, toLine } from '../../../src/store/backends/journal/rows.ts';
 import { encodeKey } from '../../../src/store/key-codec.ts';
 import { toId } from '../../../src/store/prepare-commit.ts';
 import { toEnvelope } from '../../../src/store/value-codec.ts';
+import { anyCharacter } from '../../support/text/any-character.ts';
 
 const ID = toId(encodeKey(['a', 1]));
-const key = fc.array(fc.oneof(fc.string({ unit: 'binary', maxLength: 6 }), fc.integer()), {
+const key = fc.array(fc.oneof(fc.string({ unit: anyCharacter, maxLength: 6 }), fc.integer()), {
   minLength: 1,
   maxLength: 3,
 });
@@ -22,6 +24,12 @@ describe('a line of a journal', () => {
     const row = { envelope: toEnvelope(value), version: 7, expiresAt };
     expect(toLine(ID, row)).toBe(line);
     expect(fromLine(line)).toEqual([ID, row]);
+  });
+
+  it('holds the digits of numbers', () => {
+    const envelope = toEnvelope(parseKeepingDigits('{"id":2512292042121000001,"n":[1.0]}'));
+    const row = { envelope, version: 7, expiresAt: Infinity };
+    expect(fromLine(toLine(ID, row))).toEqual([ID, row]);
   });
 
   it('tells of a row that is gone', () => {
