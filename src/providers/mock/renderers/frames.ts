@@ -1,3 +1,4 @@
+import { stringifyWithRaw } from '../../../core/json/raw.ts';
 import type { CassetteReply } from '../tape/cassette.ts';
 import { isJsonObject } from '../json.ts';
 import type { JsonObject } from '../json.ts';
@@ -56,7 +57,7 @@ function toTexts(frames: readonly Frame[], scripted: CassetteReply): string[] {
     : -1;
   return frames.map(({ data }, i) => {
     if (data === '[DONE]') return data;
-    const text = JSON.stringify(withPrivateFields(data, scripted.private_fields));
+    const text = stringifyWithRaw(withPrivateFields(data, scripted.private_fields));
     return i === broken ? text.slice(0, Math.ceil(text.length / 2)) : text;
   });
 }

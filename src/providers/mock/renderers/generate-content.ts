@@ -1,4 +1,4 @@
-import { parseJsonObject } from '../json.ts';
+import { parseObjectKeepingDigits } from '../../../core/json/digits.ts';
 import type { JsonObject } from '../json.ts';
 import { toGoogleError } from '../mock-error.ts';
 import type { Frame, Renderer, Rendering } from './renderer.ts';
@@ -49,7 +49,11 @@ function toFrames(rendering: Rendering): Frame[] {
 
 function toCallParts(reply: Reply): JsonObject[] {
   return reply.toolCalls.map((call) => ({
-    functionCall: { id: call.id, name: call.name, args: parseJsonObject(call.arguments) ?? {} },
+    functionCall: {
+      id: call.id,
+      name: call.name,
+      args: parseObjectKeepingDigits(call.arguments) ?? {},
+    },
   }));
 }
 

@@ -1,4 +1,4 @@
-import { parseJsonObject } from '../json.ts';
+import { parseObjectKeepingDigits } from '../../../core/json/digits.ts';
 import type { JsonObject } from '../json.ts';
 import { googleStatus, toGoogleError } from '../mock-error.ts';
 import type { Frame, Renderer, Rendering } from './renderer.ts';
@@ -78,7 +78,7 @@ function toSteps(reply: Reply): Step[] {
   const steps = reply.toolCalls.map((call): Step => {
     const start = { type: 'function_call', id: call.id, name: call.name, arguments: {} };
     return {
-      value: { ...start, arguments: parseJsonObject(call.arguments) ?? {} },
+      value: { ...start, arguments: parseObjectKeepingDigits(call.arguments) ?? {} },
       start,
       deltas: call.chunks.map((text) => ({ type: 'arguments_delta', arguments: text })),
     };

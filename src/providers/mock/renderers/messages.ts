@@ -1,4 +1,4 @@
-import { parseJsonObject } from '../json.ts';
+import { parseObjectKeepingDigits } from '../../../core/json/digits.ts';
 import type { JsonObject } from '../json.ts';
 import { toMessagesError } from '../mock-error.ts';
 import type { Frame, Renderer, Rendering } from './renderer.ts';
@@ -66,7 +66,7 @@ function toBlocks({ reply, id }: Rendering): Block[] {
   const blocks = reply.toolCalls.map((call): Block => {
     const start = { type: 'tool_use', id: call.id, name: call.name, input: {} };
     return {
-      value: { ...start, input: parseJsonObject(call.arguments) ?? {} },
+      value: { ...start, input: parseObjectKeepingDigits(call.arguments) ?? {} },
       start,
       deltas: call.chunks.map((text) => ({ type: 'input_json_delta', partial_json: text })),
     };

@@ -1,3 +1,4 @@
+import { stringifyWithRaw } from '../../../core/json/raw.ts';
 import type { CassetteReply } from '../tape/cassette.ts';
 import { toStreamPieces, withPrivateFields } from './frames.ts';
 import type { StreamPieces } from './frames.ts';
@@ -44,7 +45,7 @@ function toContent(renderer: Renderer, rendering: Rendering): Content {
   if (status >= 400) {
     const body = renderer.error(toMockError(status, scripted.error));
     return toJsonContent(
-      JSON.stringify(withPrivateFields(body, scripted.private_fields)),
+      stringifyWithRaw(withPrivateFields(body, scripted.private_fields)),
       status,
       scripted,
     );
@@ -59,7 +60,7 @@ function toContent(renderer: Renderer, rendering: Rendering): Content {
     };
   }
   const body = withPrivateFields(renderer.body(rendering), scripted.private_fields);
-  return toJsonContent(JSON.stringify(body), status, scripted);
+  return toJsonContent(stringifyWithRaw(body), status, scripted);
 }
 
 /** An error without a status is a 500, unless a stream or a background task reports it later. */
