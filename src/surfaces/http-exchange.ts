@@ -3,6 +3,7 @@ import type { Clock } from '../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
 import { inTurns } from '../core/turns/in-turns.ts';
+import { stringifyWithRaw } from '../core/json/raw.ts';
 import { isLong, writeSteps } from '../core/json/write-steps.ts';
 import type { NamedCall } from '../store/named-call.ts';
 import { StoreError } from '../store/store.ts';
@@ -169,7 +170,7 @@ function toOutgoing(
   if (('type' in reply && reply.type === 'stream') || body === undefined || Buffer.isBuffer(body))
     return { status, headers, body: body as Outgoing['body'] };
   headers['content-type'] ??= 'application/json';
-  return { status, headers, body: JSON.stringify(body) };
+  return { status, headers, body: stringifyWithRaw(body) };
 }
 
 /** The head of an answer without its body, which is released where it was opened. */
@@ -186,7 +187,7 @@ function toHeadOnly(
   const isRaw = Buffer.isBuffer(body);
   const told: Record<string, string> = { ...headers };
   if (!isRaw) told['content-type'] ??= 'application/json';
-  const { length } = isRaw ? body : Buffer.from(JSON.stringify(body));
+  const { length } = isRaw ? body : Buffer.from(stringifyWithRaw(body));
   told['content-length'] = String(length);
   return toOutgoing({ status, headers: told }, exchange);
 }

@@ -1,3 +1,4 @@
+import { stringifyWithRaw } from '../../src/core/json/raw.ts';
 import { ToolServerError } from '../../src/runtime/tools/tool-server.ts';
 import type { ServerTool, ToolOutcome, ToolServers } from '../../src/runtime/tools/tool-server.ts';
 
@@ -42,7 +43,7 @@ export function fakeServers({ failure, onCall }: FakeServersOptions = {}): FakeS
           return SHOP_TOOLS;
         },
         async call(name, input, signal) {
-          fake.calls.push(`${name} ${JSON.stringify(input)}`);
+          fake.calls.push(`${name} ${stringifyWithRaw(input)}`);
           if (onCall) return onCall(name, signal);
           return { content: [{ type: 'text', text: `${name} is done` }], isError: false };
         },

@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/time/clock.ts';
+import { stringifyWithRaw } from '../../core/json/raw.ts';
 import { createRelay } from '../../inference/relay.ts';
 import type { CallResult } from '../../inference/types.ts';
 import type { CallerWatch } from './caller-watch.ts';
@@ -76,7 +77,7 @@ export function createMessageStream(
       headers: { 'content-type': contentType, 'cache-control': 'no-cache', ...headers },
       body: relay.body,
     },
-    write: (message, eventId) => send(frame(JSON.stringify(message), eventId)),
+    write: (message, eventId) => send(frame(stringifyWithRaw(message), eventId)),
     mark: (eventId) => send(mark(eventId)),
     end: () => relay.end(),
   };

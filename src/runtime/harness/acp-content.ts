@@ -33,11 +33,9 @@ export function fromAcpResult(call: Readonly<Record<string, unknown>>): ToolOutc
     const { type, path, newText } = part;
     return type === 'diff' ? [{ type: 'text', text: `${String(path)}\n${String(newText)}` }] : [];
   });
-  const structuredContent = call['rawOutput'];
-  const raw = typeof structuredContent === 'string' && content.length === 0;
   return fromMcpResult({
-    content: raw ? [{ type: 'text', text: structuredContent }] : content,
-    structuredContent,
+    content,
+    structuredContent: call['rawOutput'],
     isError: call['status'] === 'failed',
   });
 }

@@ -1,3 +1,4 @@
+import { stringifyWithRaw } from '../../core/json/raw.ts';
 import type { Part } from '../../protocols/canonical/canonical.ts';
 import type { AnswerPart, Entry } from '../turn/conversation.ts';
 import { readContent } from '../turn/conversation.ts';
@@ -43,7 +44,7 @@ function toAnswerItem(part: AnswerPart): HistoryItem[] {
   if (part.type !== 'use') return [];
   const { name, input, result } = part.use;
   const outcome = (result?.content ?? []).map(toText).join('\n');
-  return [{ role: 'tool', text: `${name} ${JSON.stringify(input)}\n${outcome}` }];
+  return [{ role: 'tool', text: `${name} ${stringifyWithRaw(input)}\n${outcome}` }];
 }
 
 function toText(part: Part): string {

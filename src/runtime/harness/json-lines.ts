@@ -1,4 +1,4 @@
-import { parseJsonObject } from '../../core/json/value.ts';
+import { parseObjectKeepingDigits } from '../../core/json/digits.ts';
 import { HarnessError } from './harness-error.ts';
 import type { HarnessProcess } from './harness-process.ts';
 
@@ -42,7 +42,7 @@ export class JsonLines {
       if (this.#chars > MAX_CHARS || this.#lines > MAX_LINES)
         throw new HarnessError('too_much_output');
       if (line.trim() === '') continue;
-      const message = parseJsonObject(line);
+      const message = parseObjectKeepingDigits(line);
       if (!message) throw new HarnessError('invalid_output');
       await take(message);
     }

@@ -1,3 +1,5 @@
+import { parseKeepingDigits } from '../../core/json/digits.ts';
+import { stringifyWithRaw } from '../../core/json/raw.ts';
 import { redactSecrets } from '../../core/redact.ts';
 
 /** Shorter internal names would occur in ordinary words. */
@@ -28,7 +30,7 @@ export class Scrubber {
   }
 
   json<T>(value: T): T {
-    return JSON.parse(this.text(JSON.stringify(value))) as T;
+    return parseKeepingDigits(this.text(stringifyWithRaw(value))) as T;
   }
 
   /** Length of the part that can be shown of a text that continues: its end may begin a secret. */

@@ -1,5 +1,6 @@
 import type { execa } from 'execa';
 import type { Readable, Writable } from 'node:stream';
+import { stringifyWithRaw } from '../../core/json/raw.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Reaper } from '../reaper/create-reaper.ts';
 import { endGroups } from '../reaper/end-groups.ts';
@@ -110,7 +111,7 @@ class StartedProcess implements RunningProcess {
   send(value: unknown): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (error?: Error | null): void => (error ? reject(error) : resolve());
-      this.#stdin.write(`${JSON.stringify(value)}\n`, settle);
+      this.#stdin.write(`${stringifyWithRaw(value)}\n`, settle);
     });
   }
 

@@ -6,6 +6,7 @@ import { fetch } from 'undici';
 import type { RequestInit } from 'undici';
 import { parseJsonObject } from '../../core/json/value.ts';
 import type { UrlGuard } from '../../upstream/guard/url-guard.ts';
+import { withStructuredTexts } from './structured-text.ts';
 import { ToolServerError } from './tool-server.ts';
 
 export interface BoundedFetchOptions {
@@ -13,6 +14,8 @@ export interface BoundedFetchOptions {
   readonly guard: Pick<UrlGuard, 'dispatcher'>;
   /** Most bytes of one answer, counted after decoding. */
   readonly maxBytes: number;
+  /** The text of a request with its numbers as they were written, in place of that of the SDK. */
+  textOf(request: RequestId | undefined): string | undefined;
   /**
    * Receives the requests at the end of every answer, and the error where it broke off. Its
    * last bytes may not have been read yet.
@@ -27,16 +30,24 @@ export interface Asked {
 }
 
 /** A `fetch` for clients of MCP. An answer that is too large breaks off with `ToolServerError`. */
-export function boundedFetch({ guard, maxBytes, onEnd }: BoundedFetchOptions): FetchLike {
+export function boundedFetch({ guard, maxBytes, textOf, onEnd }: BoundedFetchOptions): FetchLike {
   return async (url, init) => {
-    const options = { ...(init as RequestInit), dispatcher: await guard.dispatcher() };
+    const requests = requestsOf(init?.body);
+    const text = textOf(requests[0]);
+    const options = {
+      ...(init as RequestInit),
+      ...(text !== undefined && { body: text }),
+      dispatcher: await guard.dispatcher(),
+    };
     const response = (await fetch(url, options)) as unknown as Response;
     if (!response.body) return response;
-    const asked = { requests: requestsOf(init?.body), lastEventId: eventBefore(init) };
+    const asked = { requests, lastEventId: eventBefore(init) };
     const chunks = bounded(response.body as ReadableStream<Uint8Array>, maxBytes, (thrown) =>
       onEnd(asked, thrown),
     );
-    return new Response(ReadableStream.from(chunks) as never, response);
+    const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
+    const told = withStructuredTexts(chunks, isStream);
+    return new Response(ReadableStream.from(told) as never, response);
   };
 }
 

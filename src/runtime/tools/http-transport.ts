@@ -6,13 +6,14 @@ import {
   isJSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { stringifyWithRaw } from '../../core/json/raw.ts';
 import type { Clock, Timer } from '../../core/time/clock.ts';
 import { boundedFetch, eventBefore } from './bounded-fetch.ts';
 import type { Asked, BoundedFetchOptions } from './bounded-fetch.ts';
 import { ToolServerError } from './tool-server.ts';
 import type { ToolTransport } from './tool-transport.ts';
 
-export interface HttpTransportOptions extends Omit<BoundedFetchOptions, 'onEnd'> {
+export interface HttpTransportOptions extends Omit<BoundedFetchOptions, 'onEnd' | 'textOf'> {
   readonly headers: Readonly<Record<string, string>>;
   readonly clock: Clock;
 }
@@ -35,6 +36,8 @@ const FAREWELL_MS = 2_000;
 /** A request without its answer. */
 interface OpenCall {
   readonly id: RequestId;
+  /** The request as it is sent. */
+  readonly text: string;
   /** Id of the last event of its stream; a resumed stream continues after it. */
   lastEventId?: string;
   /** The one after which it was resumed last. */
@@ -59,15 +62,17 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Tool
   };
 
   constructor(url: URL, { headers, clock, ...bounds }: HttpTransportOptions) {
-    const ends: { tell?: BoundedFetchOptions['onEnd'] } = {};
-    const onEnd: BoundedFetchOptions['onEnd'] = (...end) => ends.tell?.(...end);
+    const own: Partial<Pick<BoundedFetchOptions, 'onEnd' | 'textOf'>> = {};
+    const onEnd: BoundedFetchOptions['onEnd'] = (...end) => own.onEnd?.(...end);
+    const textOf: BoundedFetchOptions['textOf'] = (request) => own.textOf?.(request);
     super(url, {
-      fetch: streamsAlone(boundedFetch({ ...bounds, onEnd })),
+      fetch: streamsAlone(boundedFetch({ ...bounds, textOf, onEnd })),
       requestInit: { headers: { ...headers } },
       reconnectionOptions: NO_RECONNECTION,
     });
     this.#clock = clock;
-    ends.tell = (asked, thrown) => this.#onEnd(asked, thrown);
+    own.onEnd = (asked, thrown) => this.#onEnd(asked, thrown);
+    own.textOf = (request) => this.#calls.get(String(request))?.text;
   }
 
   override async send(message: JSONRPCMessage): Promise<void> {
@@ -75,7 +80,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Tool
     if (cancelled) this.#forget(cancelled.params.requestId);
     if (!isJSONRPCRequest(message)) return super.send(message);
     const { id } = message;
-    const call: OpenCall = { id };
+    const call: OpenCall = { id, text: stringifyWithRaw(message) };
     this.#calls.set(String(id), call);
     try {
       await super.send(message, { onresumptiontoken: noteEvents(call) });

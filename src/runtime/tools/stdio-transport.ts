@@ -1,5 +1,6 @@
-import { deserializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { parseKeepingDigits } from '../../core/json/digits.ts';
 import type { RunningProcess } from '../process/start-process.ts';
 import type { ToolTransport } from './tool-transport.ts';
 import { ToolServerError } from './tool-server.ts';
@@ -65,7 +66,7 @@ export class StdioTransport implements ToolTransport {
   #take(line: string): boolean {
     let message: JSONRPCMessage;
     try {
-      message = deserializeMessage(line);
+      message = JSONRPCMessageSchema.parse(parseKeepingDigits(line));
     } catch {
       return line.trim() === '';
     }

@@ -1,3 +1,4 @@
+import { stringifyWithRaw } from '../../core/json/raw.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import { redactSecrets } from '../../core/redact.ts';
 import { isCommonImage, isInlineData } from '../../resources/files/inline-media.ts';
@@ -28,12 +29,17 @@ export function fromMcpResult(
     blocks.push(toText(`… (${parts.length - MAX_BLOCKS} further parts are left out)`));
   const told =
     blocks.length === 0 && structuredContent !== undefined
-      ? [toText(JSON.stringify(structuredContent))]
+      ? [toText(toStructuredText(structuredContent))]
       : blocks;
   return {
     content: shorten(told.map((block) => clean(block, secrets))),
     isError: isError === true,
   };
+}
+
+/** Transports that keep no numbers as they were written give the text itself. */
+function toStructuredText(content: unknown): string {
+  return typeof content === 'string' ? content : stringifyWithRaw(content);
 }
 
 /** An outcome that says why there is no result. */
@@ -49,7 +55,7 @@ function toBlock(block: Block): Block {
   const { resource } = block;
   if (type === 'resource' && isJsonObject(resource) && typeof resource['text'] === 'string')
     return toText(resource['text']);
-  return toText(JSON.stringify({ ...block, ...(data !== undefined && { data: '…' }) }));
+  return toText(stringifyWithRaw({ ...block, ...(data !== undefined && { data: '…' }) }));
 }
 
 /** A wrong one stays in the conversation, and providers would refuse all that follows. */

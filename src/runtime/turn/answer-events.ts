@@ -1,4 +1,4 @@
-import { parseJsonObject } from '../../core/json/value.ts';
+import { parseObjectKeepingDigits } from '../../core/json/digits.ts';
 import { isStorable } from '../../store/value-codec.ts';
 import type { Part, ToolCallPart } from '../../protocols/canonical/canonical.ts';
 import type { NewEvent } from '../../sessions/log/session-event.ts';
@@ -56,7 +56,7 @@ function toThinking(
 
 function toUse(call: ToolCallPart, tool: CallableTool | undefined, shown: ShownAnswer): NewEvent[] {
   const id = shown.newId();
-  const input = call.arguments.trim() === '' ? {} : parseJsonObject(call.arguments);
+  const input = call.arguments.trim() === '' ? {} : parseObjectKeepingDigits(call.arguments);
   if (!tool) return toRefused(id, call, 'unknown');
   if (!input) return toRefused(id, call, 'arguments');
   if (!isStorable(input)) return toRefused(id, call, 'unkept');

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
+import { stringifyWithRaw } from '../../core/json/raw.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import type { Part, ToolResultPart, Turn } from '../../protocols/canonical/canonical.ts';
 import { fromBlock } from '../../protocols/messages/codec/from-block.ts';
@@ -97,7 +98,7 @@ function toCall({ id, kind, name, server, input }: ToolUse): Part {
     type: 'tool_call',
     id,
     name: kind === 'mcp' ? toVisibleName(server ?? '', name) : name,
-    arguments: JSON.stringify(input),
+    arguments: stringifyWithRaw(input),
   };
 }
 

@@ -1,4 +1,5 @@
 import { toGatewayError } from '../../core/errors.ts';
+import { stringifyWithRaw } from '../../core/json/raw.ts';
 import type { Relay } from '../../inference/relay.ts';
 import { errorBody } from '../../surfaces/envelopes.ts';
 import type { EventDelta, PlacedEvent, SessionEvent } from './session-event.ts';
@@ -40,12 +41,12 @@ export function createFrames(): ToFrame {
   const known = new WeakMap<SessionEvent, Buffer>();
   return (item) => {
     if (!isPlaced(item))
-      return Buffer.from(`event: ${item.type}\ndata: ${JSON.stringify(item)}\n\n`);
+      return Buffer.from(`event: ${item.type}\ndata: ${stringifyWithRaw(item)}\n\n`);
     const { event } = item;
     const { type, id } = event;
     const frame =
       known.get(event) ??
-      Buffer.from(`event: ${type}\nid: ${id}\ndata: ${JSON.stringify(event)}\n\n`);
+      Buffer.from(`event: ${type}\nid: ${id}\ndata: ${stringifyWithRaw(event)}\n\n`);
     known.set(event, frame);
     return frame;
   };

@@ -1,7 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseKeepingDigits } from '../../../src/core/json/digits.ts';
 import { createSseFramer } from '../../../src/core/sse/sse.ts';
 import type { TurnRunner } from '../../../src/sessions/sessions.ts';
 import { verifies } from '../../requirements.ts';
+import { scripted } from '../../runtime/entry/scripted-runner.ts';
 import { pagesOf, serveSessions } from '../../sessions/serve-sessions.ts';
 import type { SessionServer } from '../../sessions/serve-sessions.ts';
 import { idle, pending, say } from '../../sessions/support.ts';
@@ -48,7 +50,27 @@ async function open(
   return { response, frames, state, done, leave: () => gone.abort() };
 }
 
+/** Asks for a tool with this input in every turn. */
+const calling = (input: string): TurnRunner =>
+  scripted(({ add }) =>
+    add({ type: 'agent.tool_use', name: 'find', input: parseKeepingDigits(input) }),
+  );
+
 describe('events of a Session over HTTP', () => {
+  it('have the digits of arguments, in the history and on streams', async () => {
+    const input = '{"id":2512292042121000001,"n":[1.0,1e2,-0],"of":{"big":1e300}}';
+    const server = await serveSessions({ runner: calling(input) });
+    const { id } = (await server.create()).body;
+    const stream = await open(server, id);
+    await server.send(id, [say('hello')]);
+    await eventually(() => stream.frames.some(({ event }) => event === 'session.status_idle'));
+    const headers = { authorization: 'Bearer org_1' };
+    const history = await fetch(`${server.url}/v1/sessions/${id}/events`, { headers });
+    const texts = [await history.text(), stream.state.text];
+    for (const text of texts) expect(text.split(`"input":${input}`)).toHaveLength(2);
+    stream.leave();
+  });
+
   it(
     verifies(
       'sessions.events.send',

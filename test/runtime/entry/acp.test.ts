@@ -1,5 +1,6 @@
 import * as acp from '@agentclientprotocol/sdk';
 import { describe, expect, it } from 'vitest';
+import { parseKeepingDigits } from '../../../src/core/json/digits.ts';
 import { verifies } from '../../requirements.ts';
 import { historyOf, idle, ORG } from '../../sessions/support.ts';
 import { createAcpStream } from '../../support/acp-stream.ts';
@@ -61,6 +62,13 @@ const textOf = (update: acp.SessionUpdate): string =>
     : JSON.stringify(update);
 
 describe('a Service over ACP', () => {
+  it('shows the arguments of calls with their digits', async () => {
+    const input = '{"id":2512292042121000001,"n":[1.0]}';
+    const use = { type: 'agent.tool_use', name: 'find', input: parseKeepingDigits(input) } as const;
+    const { answer } = await ask(({ add }) => add(use));
+    expect(answer.body).toContain(`"rawInput":${input}`);
+  });
+
   it(
     verifies(
       'acp.initialize',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { stringifyWithRaw } from '../../../src/core/json/raw.ts';
 import { eventually } from '../../support/gateway.ts';
 import { createStand, ofType, reaperOfFile, typesOf } from './stand.ts';
 
@@ -24,8 +25,12 @@ describe('a program that speaks JSON lines as a harness', () => {
       'session.status_idle',
     ]);
     expect(ofType(events, 'agent.message').map(said)).toEqual(['Good day.', 'Bye.']);
+    const [use] = ofType(events, 'agent.tool_use');
+    expect(stringifyWithRaw(use?.['input'])).toBe(
+      '{"pattern":"x","id":2512292042121000001,"n":[1.0]}',
+    );
     expect(ofType(events, 'agent.tool_result')[0]).toMatchObject({
-      tool_use_id: ofType(events, 'agent.tool_use')[0]?.id,
+      tool_use_id: use?.id,
       content: [{ type: 'text', text: 'found' }],
     });
     const [turn] = await stand.notes();

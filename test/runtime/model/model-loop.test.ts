@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { stringifyWithRaw } from '../../../src/core/json/raw.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
 import { CUT_OFF, NOT_BEGUN } from '../../../src/sessions/open-ends.ts';
 import { verifies } from '../../requirements.ts';
@@ -374,8 +375,32 @@ describe('custom tools', () => {
     expect(idles(session)).toEqual([{ type: 'end_turn' }]);
   });
 
+  it.each(['messages', 'chat', 'responses', 'generate-content'] as const)(
+    verifies('numbers.kept', 'arguments of calls keep their digits in events and requests: %s'),
+    async (protocol) => {
+      const text = '{"id":2512292042121000001,"n":[1.0,1e2,-0]}';
+      const calls = [
+        { name: 'look_up', arguments: text },
+        { name: 'shop__search', arguments: text },
+      ];
+      const servers = fakeServers();
+      const bench = loopBench({ rules: [onTurn(1, { tool_calls: calls })], servers, protocol });
+      const session = new FakeSession(agentWithTools());
+      session.message('hello');
+      await bench.run(session);
+      const [use] = session.of('agent.custom_tool_use');
+      expect(stringifyWithRaw(use?.['input'])).toBe(text);
+      expect(servers.calls).toEqual([`search ${text}`]);
+      session.send(result(String(use?.id), 'found'));
+      await bench.run(session);
+      const asked = bench.engine.calls()[1]?.body.toString() ?? '';
+      const places = asked.split(/2512292042121000001,\\*"n\\*":\[1\.0,1e2,-0\]/);
+      expect(places).toHaveLength(3);
+    },
+  );
+
   it.each(['{"id":1e400}', '{"id":[-1e999]}', `{"id":${'['.repeat(600)}${']'.repeat(600)}}`])(
-    'calls whose arguments no event can hold are refused once: %#',
+    verifies('numbers.kept', 'calls whose arguments no event can hold are refused once: %#'),
     async (text) => {
       const calls = [{ name: 'look_up', arguments: text }];
       const bench = loopBench({ rules: [onTurn(1, { tool_calls: calls })] });

@@ -11,6 +11,7 @@ import type { Rules } from '../loop-bench.ts';
 import { startFaultyHttp } from './faulty-http.ts';
 import type { HttpFault } from './faulty-http.ts';
 import { toolSurroundings } from './surroundings.ts';
+import { inTurn } from '../../runs.ts';
 
 const SERVER = fileURLToPath(new URL('./faulty-server.js', import.meta.url));
 const surroundings = toolSurroundings();
@@ -196,7 +197,7 @@ describe('a turn whose server is reached over HTTP', () => {
     return { ...(await play(server, options)), server };
   }
 
-  it.each(['large json', 'large events'] as const)(
+  it.each(inTurn('large answers of tool servers', ['large json', 'large events'] as const))(
     'reads a %s as far as models read',
     async (fault) => {
       const { session } = await playHttp(fault);
@@ -207,16 +208,15 @@ describe('a turn whose server is reached over HTTP', () => {
     },
   );
 
-  it.each(['huge json', 'huge events', 'huge packed'] as const)(
-    'reads no more of a %s than it may',
-    async (fault) => {
-      const { session, server } = await playHttp(fault);
-      const message = 'the answer of the server is too large';
-      expect(resultsOf(session)).toEqual([failed(message)]);
-      expect(errorsOf(session)).toEqual([lost(message)]);
-      expect(server.sent.bytes).toBeLessThan(48 * 1024 * 1024);
-    },
-  );
+  it.each(
+    inTurn('huge answers of tool servers', ['huge json', 'huge events', 'huge packed'] as const),
+  )('reads no more of a %s than it may', async (fault) => {
+    const { session, server } = await playHttp(fault);
+    const message = 'the answer of the server is too large';
+    expect(resultsOf(session)).toEqual([failed(message)]);
+    expect(errorsOf(session)).toEqual([lost(message)]);
+    expect(server.sent.bytes).toBeLessThan(48 * 1024 * 1024);
+  });
 
   it.each(['cut events', 'ended events', 'other answer'] as const)(
     'does not wait for what cannot come any more: %s',

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseKeepingDigits } from '../../../src/core/json/digits.ts';
 import { fromMcpResult } from '../../../src/runtime/tools/tool-content.ts';
 
 describe('results of tools', () => {
@@ -32,6 +33,12 @@ describe('results of tools', () => {
     expect(fromMcpResult({ content: [], structuredContent: { a: 1 } }).content).toEqual([
       { type: 'text', text: '{"a":1}' },
     ]);
+  });
+
+  it('without content keep the digits of what is structured', () => {
+    const text = '{"id":2512292042121000001,"n":1.0}';
+    for (const structuredContent of [parseKeepingDigits(text), text])
+      expect(fromMcpResult({ structuredContent }).content).toEqual([{ type: 'text', text }]);
   });
 
   it('are cut off where no model reads any more', () => {

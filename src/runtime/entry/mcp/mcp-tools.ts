@@ -1,5 +1,6 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { stringifyWithRaw } from '../../../core/json/raw.ts';
 import { messageParts, messageText, sessionToGoOn } from '../read-run.ts';
 
 /**
@@ -71,7 +72,7 @@ export function listTools(): Tool[] {
 /** The same for clients of revisions that know no structured results. */
 export function toToolResult(structuredContent: Record<string, unknown>): CallToolResult {
   return {
-    content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
+    content: [{ type: 'text', text: stringifyWithRaw(structuredContent) }],
     structuredContent,
   };
 }

@@ -20,7 +20,8 @@ const DEEDS = {
     say({ type: 'delta', text: 'Good ' });
     say({ type: 'delta', text: 'day' });
     say({ type: 'message', text: 'Good day.' });
-    say({ type: 'tool_use', id: 't1', name: 'grep', input: { pattern: 'x' } });
+    const input = '{"pattern":"x","id":2512292042121000001,"n":[1.0]}';
+    process.stdout.write(`{"type":"tool_use","id":"t1","name":"grep","input":${input}}\n`);
     say({ type: 'tool_result', tool_use_id: 't1', content: 'found' });
     say({ type: 'delta', text: 'Bye.' });
     say({ type: 'end' });
@@ -45,7 +46,9 @@ const DEEDS = {
     forever();
   },
   async flood() {
-    const more = () => process.stdout.write('{"type":"delta","text":"y"}\n'.repeat(1_000), more);
+    // Empty lines count, too, and are read at less cost.
+    const some = `{"type":"delta","text":"y"}\n${'\n'.repeat(999)}`;
+    const more = () => process.stdout.write(some, more);
     more();
     forever();
   },
