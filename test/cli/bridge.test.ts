@@ -118,6 +118,21 @@ describe('gateway acp', () => {
     },
   );
 
+  it('carries numbers as they are written', async () => {
+    const update = '{"jsonrpc":"2.0","method":"session/update","params":{"n":[1.0,1e2]}}';
+    const answer: Handler = (_call, response) => {
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+      response.end(` ${update}\n`);
+      return undefined;
+    };
+    const server = await startFakeServer(answer);
+    onTestFinished(() => server.close());
+    const bridge = await startBridge('acp', server.url);
+    const lines = createInterface({ input: bridge.stdout })[Symbol.asyncIterator]();
+    bridge.stdin.write(rpc('session/prompt', {}, 7));
+    expect((await lines.next()).value).toBe(update);
+  });
+
   it('answers messages that come to nothing, and goes on', async () => {
     const server = await serveServices();
     const bridge = await startBridge('acp', server.url, 'ep_unknown');

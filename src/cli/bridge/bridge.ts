@@ -165,7 +165,7 @@ async function carry(
         asked.push(message['id']);
         traffic.asked(message['id']);
       }
-      await context.output.print(JSON.stringify(message));
+      await context.output.print(line.trim());
     }
   } finally {
     for (const one of asked) traffic.replied(one);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { parseKeepingDigits } from '../../core/json/digits.ts';
 import { usageError } from '../cli-error.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -13,8 +14,7 @@ export async function readJsonValue(
   if (given === '-') text = await context.readStdin();
   else if (given.startsWith('@')) text = await read(resolve(context.io.cwd, given.slice(1)));
   try {
-    const value: unknown = JSON.parse(text);
-    return value;
+    return parseKeepingDigits(text);
   } catch {
     throw usageError(`--${flag} is not valid JSON`);
   }

@@ -1,3 +1,4 @@
+import { stringifyWithRaw } from '../../core/json/raw.ts';
 import { isRecord } from '../../client/http/guards.ts';
 import type { SessionEvent } from '../../sessions/log/session-event.ts';
 import type { FlagValues } from '../grammar/flags.ts';
@@ -23,7 +24,7 @@ export function eventLine(event: SessionEvent): string {
 function detailOf({ content, error, stop_reason: stop, name, input }: SessionEvent): string {
   if (isRecord(error)) return String(error['message'] ?? error['type']);
   if (isRecord(stop)) return String(stop['type']);
-  if (typeof name === 'string') return clip(`${name} ${JSON.stringify(input ?? {})}`);
+  if (typeof name === 'string') return clip(`${name} ${stringifyWithRaw(input ?? {})}`);
   if (!Array.isArray(content)) return '';
   return content
     .filter(isRecord)

@@ -1,4 +1,5 @@
 import type { CommandResult, Failure } from '../command.ts';
+import { stringifyWithRaw } from '../../core/json/raw.ts';
 import { printable, printableColoured, printableJson } from '../../core/printable.ts';
 import type { Style } from './style.ts';
 
@@ -62,7 +63,7 @@ export function createOutput(options: OutputOptions): Output {
       warnings,
       error: toErrorMember(failure),
     };
-    return print(printableJson(JSON.stringify(envelope, null, 2)));
+    return print(printableJson(stringifyWithRaw(envelope, '  ')));
   };
   const tellFailure = (failure: Failure) => {
     if (failure.details) tell(failure.details);
@@ -85,7 +86,7 @@ export function createOutput(options: OutputOptions): Output {
       if (bytes !== undefined && stdout.isTTY !== true) return write(stdout, bytes);
       const body = typeof text === 'function' ? await text(options.style) : text;
       const isExact = verbatim === true && stdout.isTTY !== true;
-      const shown = body ?? printableJson(JSON.stringify(data, null, 2));
+      const shown = body ?? printableJson(stringifyWithRaw(data, '  '));
       await print(isExact ? shown : printableColoured(shown));
       if (failure !== undefined) tellFailure(failure);
     },
@@ -101,7 +102,7 @@ export function createOutput(options: OutputOptions): Output {
 }
 
 async function createNdjson(stdout: Sink): Promise<EventWriter> {
-  const line = (value: unknown) => write(stdout, `${printableJson(JSON.stringify(value))}\n`);
+  const line = (value: unknown) => write(stdout, `${printableJson(stringifyWithRaw(value))}\n`);
   await line({ type: 'version', version: 1 });
   return {
     write: ({ event }) => line({ type: 'event', event }),

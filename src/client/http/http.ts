@@ -1,3 +1,5 @@
+import { parseKeepingDigits } from '../../core/json/digits.ts';
+import { stringifyWithRaw } from '../../core/json/raw.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { ClientError } from './client-error.ts';
 import { toConnectionError, type LostCall } from './connection-error.ts';
@@ -142,7 +144,7 @@ function createSender(options: HttpOptions): Send {
       call.signal,
     );
     let outcome = 'no answer';
-    const { body, bodyText = body === undefined ? undefined : JSON.stringify(body) } = call;
+    const { body, bodyText = body === undefined ? undefined : stringifyWithRaw(body) } = call;
     try {
       const response = await exchange(options, call, {
         method: call.method,
@@ -207,7 +209,7 @@ async function toHttpError(response: Reply, now: number, attempts: number): Prom
 
 function parseJson<T>(answer: HttpAnswer<string>, guard: Guard<T>): T {
   try {
-    const body: unknown = JSON.parse(answer.body);
+    const body = parseKeepingDigits(answer.body);
     if (guard(body)) return body;
   } catch {
     // Reported below, together with JSON of another shape.

@@ -105,6 +105,26 @@ describe('gateway sessions', () => {
     expect((await run(session(history), words)).json().data).toEqual([SAID]);
   });
 
+  it('shows the digits of arguments, in the history and as they come', async () => {
+    const input = '{"id":2512292042121000001,"n":[1.0]}';
+    const use = `{"id":"sevt_use","type":"agent.tool_use","name":"find","input":${input},"processed_at":"${AT}"}`;
+    const answers: Handler = ({ path }, response) => {
+      if (!path.includes('/events')) return { body: SESSION };
+      const isStream = path.endsWith('/stream');
+      const type = isStream ? 'text/event-stream' : 'application/json';
+      response.writeHead(200, { 'content-type': type });
+      const data = isStream ? `data: ${use}\n\ndata: ${JSON.stringify(DONE)}\n\n` : undefined;
+      response.end(data ?? `{"data":[${JSON.stringify(RUNNING)},${use}],"next_page":null}`);
+      return undefined;
+    };
+    const shown = await run(answers, ['events', 'sess_1']);
+    expect(shown.stdout, shown.stderr).toContain(`find ${input}`);
+    const json = await run(answers, ['events', 'sess_1', '-o', 'json']);
+    expect(json.stdout).toMatch(/"id": 2512292042121000001,\s+"n": \[\s+1\.0\s+\]/);
+    const tail = await run(answers, ['tail', 'sess_1', '-n', '0', '--until-done', '-o', 'json']);
+    expect(tail.stdout).toContain(use);
+  });
+
   it.each([
     ['archive', 'POST', '/v1/sessions/sess_1/archive'],
     ['delete', 'DELETE', '/v1/sessions/sess_1'],

@@ -1,6 +1,7 @@
 import { ClientError } from '../../../client/http/client-error.ts';
 import { isRunOver } from '../../../client/runs.ts';
 import type { RunView } from '../../../client/runs.ts';
+import { stringifyWithRaw } from '../../../core/json/raw.ts';
 import { usageError } from '../../cli-error.ts';
 import type { CommandResult, Failure } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -48,7 +49,7 @@ function shown(made: RunView): CommandResult {
   return {
     data: made,
     text: (style) =>
-      made.output === null ? renderFields(fields, style) : JSON.stringify(output, undefined, 2),
+      made.output === null ? renderFields(fields, style) : stringifyWithRaw(output, '  '),
     ...(failure && { failure }),
   };
 }
