@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { verifies } from '../requirements.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { runCli, type CliRun } from './run-cli.ts';
+import { createAjv } from '../support/schemas/create-ajv.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -156,7 +156,7 @@ it(
     'plan, apply, drift, delete, wait, adopt and transfer print what their schemas name, and nothing else',
   ),
   async () => {
-    const ajv = new Ajv2020({ strict: false, allErrors: true });
+    const ajv = createAjv({ allErrors: true });
     for (const [line, members] of CALLS) {
       const document = (await run(...line.split(' '))).json();
       const schema = schemas[document.schema];

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { schemaOf } from '../../src/cli/command.ts';
@@ -15,6 +14,7 @@ import { startMediaStudio } from '../support/stage/media-studio.ts';
 import type { MediaStudio } from '../support/stage/media-studio.ts';
 import { runCli } from './run-cli.ts';
 import type { CliRun } from './run-cli.ts';
+import { createAjv } from '../support/schemas/create-ajv.ts';
 
 const SKILL = '---\nname: skill\ndescription: Knows.\n---\nKnow.\n';
 const CONFIG = {
@@ -252,7 +252,7 @@ const NO_DOCUMENT = new Set([
 let gateway: TestGateway;
 let studio: MediaStudio;
 let schemas: Readonly<Record<string, object>>;
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+const ajv = createAjv({ allErrors: true, validateFormats: false });
 
 beforeAll(async () => {
   studio = await startMediaStudio();

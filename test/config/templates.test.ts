@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { renderInit, TEMPLATES } from '../../src/config/read/init-template.ts';
@@ -10,13 +9,12 @@ import { serverSettings } from '../../src/config/schema/server-config.ts';
 import { PROVIDERS } from '../../src/providers/registry.ts';
 import { verifies } from '../requirements.ts';
 import { memoryFiles } from './memory-files.ts';
+import { createAjv } from '../support/schemas/create-ajv.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFile(new URL(path, root), 'utf8');
 
-const validate = new Ajv2020({ strict: false, allErrors: true, logger: false }).compile(
-  configJsonSchema(),
-);
+const validate = createAjv({ allErrors: true, logger: false }).compile(configJsonSchema());
 
 async function expectValid(text: string, beside: Readonly<Record<string, string>> = {}) {
   const others = Object.entries(beside).map(([path, content]) => [`/gw/${path}`, content]);

@@ -1,10 +1,10 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { type DiagnosticFormat, formatDiagnostics } from '../../src/config/source/diagnostic.ts';
 import { configJsonSchema } from '../../src/config/schema/json-schema.ts';
 import { loadConfig, type LoadConfigOptions } from '../../src/config/read/load-config.ts';
 import { verifies } from '../requirements.ts';
 import { memoryFiles } from './memory-files.ts';
+import { createAjv } from '../support/schemas/create-ajv.ts';
 
 const CANARY = 'sk-canary-5a5a5a5a5a5a';
 
@@ -363,9 +363,7 @@ describe('loadConfig', () => {
       [{ provider: 'p', weight: 2 }],
       [{ provider: 'p', weight: 3 }],
     ]);
-    const schema = new Ajv2020({ strict: false, validateFormats: false }).compile(
-      configJsonSchema(),
-    );
+    const schema = createAjv({ validateFormats: false }).compile(configJsonSchema());
     expect(schema({ version: 1, 'x-any': { a: 1 } })).toBe(true);
     expect(schema({ version: 1, any: { a: 1 } })).toBe(false);
     const near = await load('version: 1\nx_any: 1\nx: {}\n');

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { runCli } from '../run-cli.ts';
 import type { CliRun } from '../run-cli.ts';
+import { createAjv } from '../../support/schemas/create-ajv.ts';
 
 const START = {
   version: 1,
@@ -47,7 +47,7 @@ const CALLS = [
   '3 drift -f absent.yaml',
 ] as const;
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
+const ajv = createAjv({ allErrors: true });
 let gateway: TestGateway;
 
 beforeAll(async () => {

@@ -1,9 +1,9 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { createChecker, operationsOf } from './openapi-checker.ts';
 import type { Document } from './openapi-checker.ts';
+import { createAjv } from '../../support/schemas/create-ajv.ts';
 
 describe('the OpenAPI document of administration', () => {
   let gateway: TestGateway;
@@ -27,7 +27,7 @@ describe('the OpenAPI document of administration', () => {
     }
     const ids = operationsOf(document).map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
-    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    const ajv = createAjv({ validateFormats: false });
     ajv.addSchema({ $id: 'api', ...document });
     for (const name of Object.keys(document.components.schemas))
       expect(() => ajv.compile({ $ref: `api#/components/schemas/${name}` }), name).not.toThrow();

@@ -1,6 +1,6 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Answer } from '../../support/gateway.ts';
+import { createAjv } from '../../support/schemas/create-ajv.ts';
 
 export interface Operation {
   operationId: string;
@@ -43,7 +43,7 @@ export interface Checker {
 
 /** Holds answers against a document with a validator that is not ours. */
 export function createChecker(document: Document): Checker {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+  const ajv = createAjv({ allErrors: true, validateFormats: false });
   ajv.addSchema({ $id: 'api', ...document });
   const validators = new Map<string, ValidateFunction>();
   const validatorOf = (reference: string): ValidateFunction => {

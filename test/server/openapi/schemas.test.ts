@@ -1,4 +1,3 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import {
   errorName,
@@ -12,16 +11,16 @@ import {
   words,
 } from '../../../src/server/openapi/schemas.ts';
 import type { JsonSchema } from '../../../src/server/openapi/schemas.ts';
+import { createAjv } from '../../support/schemas/create-ajv.ts';
 
 const text = { type: 'string' };
-const ajv = new Ajv2020({ strict: false, validateFormats: false });
+const ajv = createAjv({ validateFormats: false });
 ajv.addSchema({ $id: 'api', components: { schemas: SCHEMAS } });
 
 /** True for a value that a schema of the document lets through. */
 const fits = (name: string, value: unknown): boolean =>
   ajv.validate({ $ref: `api#/components/schemas/${name}` }, value);
-const passes = (schema: JsonSchema, value: unknown): boolean =>
-  new Ajv2020({ strict: false }).validate(schema, value);
+const passes = (schema: JsonSchema, value: unknown): boolean => createAjv().validate(schema, value);
 
 describe('a schema', () => {
   it('of an object needs every member but those that may be missing', () => {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { GatewayError } from '../../../../src/core/errors.ts';
 import { cassetteSchema, parseCassette } from '../../../../src/providers/mock/tape/cassette.ts';
+import { createAjv } from '../../../support/schemas/create-ajv.ts';
 
 function fault(value: unknown): GatewayError {
   try {
@@ -74,9 +74,7 @@ describe('cassette', () => {
   });
 
   it('has a JSON Schema for editors', () => {
-    const validate = new Ajv2020({ strict: false }).compile(
-      z.toJSONSchema(cassetteSchema(), { io: 'input' }),
-    );
+    const validate = createAjv().compile(z.toJSONSchema(cassetteSchema(), { io: 'input' }));
     expect(validate({ rules: [{ reply: { text: 'x', usage: null, raw: 'y' } }] })).toBe(true);
     expect(validate({ rules: [{ reply: { delay: 3 } }] })).toBe(false);
   });
