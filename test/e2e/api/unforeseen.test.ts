@@ -14,11 +14,9 @@ import type { TestGateway } from '../../support/gateway.ts';
 const SECRET = 'sk-1234567890abcdef1234567890abcdef';
 /** Two signals that mean nothing to the gateway make faults of no request. */
 const HOOK = `
-import cluster from 'node:cluster';
 const fault = () => new Error('the driver broke with ${SECRET}');
 process.on('SIGWINCH', () => void Promise.reject(fault()));
 process.on('SIGCONT', () => setImmediate(() => { throw fault(); }));
-cluster.on('listening', (worker) => process.stderr.write('serves ' + worker.process.pid + '\\n'));
 `;
 const LONG = { timeout: 180_000 };
 const ECHO = {
@@ -27,12 +25,12 @@ const ECHO = {
   models: [{ name: 'acme/echo', routes: [{ provider: 'mock' }] }],
 };
 
-async function start(config: object, args: string[] = []): Promise<TestGateway> {
+async function start(config: object): Promise<TestGateway> {
   const directory = await newDirectory();
   const hook = join(directory, 'hook.mjs');
   await writeFile(hook, HOOK);
   const env = { NODE_OPTIONS: `--import ${pathToFileURL(hook).href}` };
-  const gateway = await startGateway(config, { binary: true, directory, args, env });
+  const gateway = await startGateway(config, { binary: true, directory, env });
   onTestFinished(async () => {
     await gateway.stop();
     await rm(directory, { recursive: true, force: true });
@@ -122,19 +120,4 @@ describe('a fault that no code foresaw, outside of any request', () => {
       expect(faultsIn(gateway)).toHaveLength(2);
     },
   );
-
-  it('ends one worker of several, in whose place another one comes', LONG, async () => {
-    const gateway = await start(
-      { ...ECHO, server: { log: { format: 'json' }, store: { driver: 'lmdb' } } },
-      ['--workers', '2'],
-    );
-    const pids = (): number[] =>
-      Array.from(gateway.log().matchAll(/^serves (\d+)$/gm), ([, pid]) => Number(pid));
-    await eventually(() => pids().length === 2);
-    process.kill(pids()[0]!, 'SIGCONT');
-    await eventually(() => pids().length === 3);
-    expectTold(gateway, 'uncaughtException');
-    expect(gateway.log()).toContain('a worker ended');
-    expect((await gateway.chat('acme/echo')).status).toBe(200);
-  });
 });
