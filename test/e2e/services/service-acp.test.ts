@@ -12,8 +12,14 @@ import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const { agent: of, client: us } = acp.methods;
 
-async function start(options: Parameters<typeof startGateway>[1] = {}): Promise<TestGateway> {
-  const gateway = await startGateway(CONFIG, options);
+async function start(
+  options: Parameters<typeof startGateway>[1] = {},
+  server: object = {},
+): Promise<TestGateway> {
+  const gateway = await startGateway(
+    { ...CONFIG, server: { ...CONFIG.server, ...server } },
+    options,
+  );
   onTestFinished(async () => void (await gateway.stop()));
   return gateway;
 }
@@ -76,7 +82,7 @@ describe('POST /v1/endpoints/{id}/acp', () => {
 
   it(verifies('acp.cancel', 'cancels a prompt on whichever process it runs'), async () => {
     const directory = await directoryOfTest();
-    const one = await start({ binary: true, directory });
+    const one = await start({ directory }, { store: { driver: 'lmdb' } });
     const other = await start({ binary: true, directory });
     const { id } = await newService(one, { name: 'slow' });
     const path = `/v1/endpoints/${id}/acp`;

@@ -9,8 +9,14 @@ import type { TestGateway } from '../../support/gateway.ts';
 import { CONFIG, newService } from './service-setup.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
-async function start(options: Parameters<typeof startGateway>[1] = {}): Promise<TestGateway> {
-  const gateway = await startGateway(CONFIG, options);
+async function start(
+  options: Parameters<typeof startGateway>[1] = {},
+  server: object = {},
+): Promise<TestGateway> {
+  const gateway = await startGateway(
+    { ...CONFIG, server: { ...CONFIG.server, ...server } },
+    options,
+  );
   onTestFinished(async () => void (await gateway.stop()));
   return gateway;
 }
@@ -96,7 +102,7 @@ describe('POST /v1/endpoints/{id}/mcp', () => {
     ),
     async () => {
       const directory = await directoryOfTest();
-      const one = await start({ binary: true, directory });
+      const one = await start({ directory }, { store: { driver: 'lmdb' } });
       const other = await start({ binary: true, directory });
       const { id } = await newService(one, { name: 'shared' });
       const { client, transport } = await connect(one, id);
