@@ -4,10 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { testsNear } from '../mutants/tests-near.ts';
 import { verifies } from '../requirements.ts';
+import { inTurn } from '../runs.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-it.each(['src/routing', 'src/usage/spend', 'src/protocols/chat'])(
+const FOLDERS = ['src/routing', 'src/usage/spend', 'src/protocols/chat'];
+
+it.each(inTurn('tests near a change', FOLDERS))(
   verifies('loop.check', 'the tests near a change of %s begin with those of its folder'),
   (folder) => {
     const source = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })

@@ -5,10 +5,15 @@ import { recordedStreams, WIRES } from '../fixtures/wire/recorded.ts';
 import type { Recorded } from '../fixtures/wire/recorded.ts';
 import { verifies } from '../requirements.ts';
 import { replayChunks } from './replaying.ts';
+import { inTurn } from '../runs.ts';
 
 const PROTOCOLS = Object.keys(WIRES) as Recorded[];
 const CALLS = PROTOCOLS.flatMap((provider) =>
-  PROTOCOLS.map((client) => ({ client, provider, keepUsage: true })),
+  inTurn(`clients of cut streams of ${provider}`, PROTOCOLS).map((client) => ({
+    client,
+    provider,
+    keepUsage: true,
+  })),
 );
 
 describe('a recorded stream', () => {

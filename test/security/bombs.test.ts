@@ -9,6 +9,7 @@ import type { RawAnswer } from '../support/raw-client.ts';
 import { startWireUpstream } from '../support/stage/wire-upstream.ts';
 import type { WireUpstream } from '../support/stage/wire-upstream.ts';
 import { verifies } from '../requirements.ts';
+import { inTurn } from '../runs.ts';
 
 const MB = 1024 * 1024;
 const JSON_TYPE = 'application/json';
@@ -113,19 +114,22 @@ const DEEP = 200_000;
 
 describe.each(FAMILY_ROWS.map((row, index) => [titleOf(row), row, `m/${index}`] as const))(
   'a call of %s',
-  (_title, row, model) => {
+  (title, row, model) => {
     const ask = (body: string | Buffer, headers: Record<string, string> = {}) =>
       send(row.path(model, false), body, {
         'content-type': row.contentType ?? JSON_TYPE,
         ...headers,
       });
 
-    it.each(PACKED)('is never unpacked: %s', async (encoding, bytes) => {
-      const growth = await growthOf(async () =>
-        expectRefused(await ask(bytes, { 'content-encoding': encoding })),
-      );
-      expect(growth).toBeLessThan(100 * MB);
-    });
+    it.each(inTurn(`bombs in a call of ${title}`, PACKED))(
+      'is never unpacked: %s',
+      async (encoding, bytes) => {
+        const growth = await growthOf(async () =>
+          expectRefused(await ask(bytes, { 'content-encoding': encoding })),
+        );
+        expect(growth).toBeLessThan(100 * MB);
+      },
+    );
 
     it('may not be nested without end', async () => {
       for (const [open, close] of [
@@ -234,7 +238,7 @@ describe('an answer of a provider', () => {
   const ROW = FAMILY_ROWS.findIndex(({ name }) => name === 'chat');
   const row = FAMILY_ROWS[ROW] as (typeof FAMILY_ROWS)[number];
 
-  it.each(PACKED)(
+  it.each(inTurn('bombs in an answer', PACKED))(
     verifies('routing.content-encoding', 'that unpacks to half a gigabyte is given up: %s'),
     async (encoding, bytes) => {
       const head = `HTTP/1.1 200 OK\r\ncontent-type: ${JSON_TYPE}\r\ncontent-encoding: ${encoding}\r\n`;

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createInputChecker } from '../../src/tasks/runs/check-input.ts';
 import { regexLiteralsOf } from '../support/regex-literals.ts';
+import { inTurn } from '../runs.ts';
 
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
 
@@ -130,19 +131,22 @@ describe('the schema of a model', () => {
   const check = (schema: object, input: unknown): Promise<void> =>
     createInputChecker().check(schema, input);
 
-  it.each([
-    ['a pattern', { properties: { a: { pattern: '^(a+)+$' } } }, { a: `${'a'.repeat(60)}!` }],
-    [
-      'a pattern of names',
-      { patternProperties: { '^(a|a)*$': {} } },
-      { [`${'a'.repeat(60)}!`]: 1 },
-    ],
-    [
-      'items that must differ',
-      { properties: { a: { uniqueItems: true } } },
-      { a: Array.from({ length: 60_000 }, (_, n) => ({ n })) },
-    ],
-  ])('does not hold everything else up: %s', async (_what, schema, input) => {
+  // Each takes a thread for as long as a check may last.
+  it.each(
+    inTurn('checks that never end', [
+      ['a pattern', { properties: { a: { pattern: '^(a+)+$' } } }, { a: `${'a'.repeat(60)}!` }],
+      [
+        'a pattern of names',
+        { patternProperties: { '^(a|a)*$': {} } },
+        { [`${'a'.repeat(60)}!`]: 1 },
+      ],
+      [
+        'items that must differ',
+        { properties: { a: { uniqueItems: true } } },
+        { a: Array.from({ length: 60_000 }, (_, n) => ({ n })) },
+      ],
+    ]),
+  )('does not hold everything else up: %s', async (_what, schema, input) => {
     await expect(check({ type: 'object', ...schema }, input)).rejects.toMatchObject({
       code: 'invalid_request',
       param: 'input',

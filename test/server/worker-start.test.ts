@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { BINARY, newDirectory, writeConfig } from '../support/gateway.ts';
+import { inTurn } from '../runs.ts';
 
 const CHANNEL = pathToFileURL(join(BINARY, '../../dist/lib/worker-channel.js')).href;
 
@@ -39,7 +40,7 @@ async function killedAfter(ms: number): Promise<string> {
 }
 
 describe.concurrent('a worker whose first process dies', () => {
-  it.each([0, 40, 200, 600, 1_500])(
+  it.each(inTurn('deaths of a first process', [0, 40, 200, 600, 1_500]))(
     verifies('ops.workers.parent-died', 'while it is forked says so in one sentence: %i ms'),
     async (ms) => {
       expect(await killedAfter(ms)).toBe(

@@ -3,11 +3,11 @@ import { verifies } from '../../requirements.ts';
 import { runsOf, SEED } from '../../runs.ts';
 import { compare, compareMany } from './same-as-parse.ts';
 
-const MANY = runsOf(60_000, 2_000_000);
+const MANY = runsOf(20_000, 2_000_000);
 
 describe('the scanner beside the parser of the language', () => {
   it.each([
-    [20_000, 17],
+    [5_000, 17],
     [MANY, SEED],
   ])(
     verifies('json.scan.same-as-parse', 'agrees on %i documents of seed %i, sound or damaged'),

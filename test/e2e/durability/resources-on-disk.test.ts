@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { traceStore } from './traced-store.ts';
+import { inTurn } from '../../runs.ts';
 
 const HELLO = [{ type: 'user.message', content: [{ type: 'text', text: 'hello' }] }];
 const ROUNDS = 3;
@@ -13,7 +14,7 @@ it(
   ),
   async () => {
     // The value that leaves most to the system, and none.
-    for (const value of ['process', null]) {
+    for (const value of inTurn('ledger_sync of resources', ['process', null])) {
       const gateway = await startGateway(
         {
           server: { store: { driver: 'lmdb' }, ...(value !== null && { ledger_sync: value }) },

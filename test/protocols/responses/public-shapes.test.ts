@@ -5,8 +5,9 @@ import { RESPONSE } from '../../../src/protocols/responses/public/response-shape
 import type { Shape } from '../../../src/protocols/responses/public/shape.ts';
 import { verifies } from '../../requirements.ts';
 import { Open, SdkTypes, UserMap } from './sdk-types.ts';
+import { inTurn } from '../../runs.ts';
 
-const CLIENTS = ['openai', 'openai-6'].map((name) => {
+const CLIENTS = inTurn('public members of clients', ['openai', 'openai-6']).map((name) => {
   const resources = new URL(`../../../node_modules/${name}/resources/`, import.meta.url);
   const files = ['shared.d.ts', 'responses/responses.d.ts'].map((file) => new URL(file, resources));
   return { name, types: new SdkTypes(...files) };

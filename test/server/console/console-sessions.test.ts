@@ -9,11 +9,12 @@ import { openStore } from '../../../src/store/open-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { storePlaces } from '../../store/support/store-places.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
+import { inTurn } from '../../runs.ts';
 
 const HOUR = 3_600_000;
 const places = storePlaces();
 
-describe.each(places.drivers)('on %s', (driver) => {
+describe.each(inTurn('sessions of the console', places.drivers))('on %s', (driver) => {
   const stores: Store[] = [];
   afterAll(async () => void (await Promise.all(stores.map((store) => store.close()))));
 

@@ -12,6 +12,7 @@ import { storePlaces } from '../../store/support/store-places.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
 import { createStarts, DAY, outcome, principal } from '../usage-fixtures.ts';
+import { inTurn } from '../../runs.ts';
 
 const places = storePlaces();
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
@@ -92,7 +93,7 @@ function watchReads(store: Store): { store: Store; rows: Map<string, number> } {
 }
 
 describe('digestDays', () => {
-  it.each(places.drivers)('changes no report, on %s', async (driver) => {
+  it.each(inTurn('days of usage', places.drivers))('changes no report, on %s', async (driver) => {
     const clock = createFakeClock();
     const store = await openStore(await places.fresh(driver), { clock });
     const { ledger, call } = await trade(store, clock);

@@ -14,6 +14,7 @@ import { verifies } from '../../requirements.ts';
 import { storePlaces } from '../../store/support/store-places.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createFaultyStore, createStarts, DAY, outcome, principal } from '../usage-fixtures.ts';
+import { inTurn } from '../../runs.ts';
 
 const places = storePlaces();
 
@@ -31,7 +32,7 @@ const costs = async (store: Store, group: UsageGroup): Promise<Record<string, st
 };
 
 describe('use by dimension', () => {
-  it.each(places.drivers)(
+  it.each(inTurn('dimensions of usage', places.drivers))(
     verifies(
       'usage.by-dimension',
       'usage.sums-kept',
