@@ -5,6 +5,8 @@ import type { Http } from './http/http.ts';
 export interface ServedWay {
   provider_protocol: string;
   translated: boolean;
+  /** Present: the way of requests with function tools and reasoning. */
+  tools_with_reasoning?: true;
   /** The client's names of fields that are lost on this way. */
   loses: string[];
 }
@@ -14,6 +16,7 @@ export interface ModelCapabilities {
   thinking: string;
   efforts: string[] | null;
   thinking_off: boolean;
+  thinking_unasked: boolean;
   min_budget: number;
   max_budget: number | null;
   sampling: boolean;
@@ -21,6 +24,7 @@ export interface ModelCapabilities {
   top_p_with_thinking: number;
   temperature_with_top_p: boolean;
   forced_tool_with_thinking: boolean;
+  tools_with_reasoning: string | null;
   tool_id_length: number | null;
   exact_tool_id_length: number | null;
   name_length: number | null;

@@ -8,6 +8,7 @@ import type { AskedService, Usage } from '../core/usage.ts';
 import type { AnswerSource } from './answer-document.ts';
 import type { CallForms } from './canonical/call-forms.ts';
 import type { Capabilities } from './capabilities/capabilities.ts';
+import type { ToolsRequest } from './capabilities/tools-protocol.ts';
 import type { ReasoningReader } from './define-protocol.ts';
 import type { Protocol } from './registry.ts';
 import type { MediaWriter } from './media/write-media.ts';
@@ -237,6 +238,11 @@ export interface Translation {
 export interface WireProtocol extends Wire, Partial<StreamCodec> {
   /** Throws `invalid_json` or `invalid_request` with `param`. */
   peek(source: RequestSource, address?: RequestAddress): RequestPeek;
+  /**
+   * A request's function tools; undefined without any. Absent: its requests go to providers of this
+   * protocol whatever they hold.
+   */
+  toolsRequest?(peek: RequestPeek): ToolsRequest | undefined;
   /**
    * Protocols into which its requests are translated, the most faithful first; `loadProtocols` adds those
    * that it does not name. Default: none.

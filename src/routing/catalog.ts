@@ -44,7 +44,10 @@ export interface Route {
   readonly timeouts: Timeouts;
   readonly minThroughput: MinThroughput | undefined;
   readonly responseModel: 'provider' | 'logical';
-  /** Takes the place of what the table knows of its upstream model. */
+  /**
+   * Capabilities of its upstream model by its provider's type and its declaration, in place of those
+   * of the table.
+   */
   readonly capabilities: Partial<Capabilities>;
 }
 

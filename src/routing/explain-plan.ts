@@ -2,7 +2,7 @@ import type { Protocol } from '../protocols/registry.ts';
 import { capabilitiesOf } from '../protocols/capabilities/capabilities-of.ts';
 import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { Model, Route } from './catalog.ts';
-import { needsMapping, planCandidates } from './plan.ts';
+import { needsMapping, planCandidates, protocolWithTools } from './plan.ts';
 import type { PlanRequest } from './plan.ts';
 import { toPricingView } from './resolve-pricing.ts';
 import type { PricingView } from './resolve-pricing.ts';
@@ -105,6 +105,8 @@ function reasonsOf(
   if (model !== request.model) reasons.push(`fallback model of ${request.model.id}`);
   reasons.push(`priority ${route.priority}${ORDERED[model.strategy](route, model)}`);
   if (protocol !== request.client.id) reasons.push(`translated from ${request.client.id}`);
+  const other = protocolWithTools(route, request.client);
+  if (other) reasons.push(`with function tools and reasoning translated to ${other}`);
   if (state === 'cooled') reasons.push('cooled down, so behind all others');
   if (state === 'probing') reasons.push('on trial after a cooldown, so behind all others');
   return reasons;

@@ -1,4 +1,7 @@
 import type { AskedService } from '../core/usage.ts';
+import { capabilitiesOf } from '../protocols/capabilities/capabilities-of.ts';
+import { protocolForTools } from '../protocols/capabilities/tools-protocol.ts';
+import type { ToolsRequest } from '../protocols/capabilities/tools-protocol.ts';
 import type { Protocol } from '../protocols/registry.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
 import { pricesAsked } from '../usage/spend/pricing.ts';
@@ -31,7 +34,10 @@ export interface Plan {
 }
 
 /** The part of the client's protocol that decides which routes can serve it. */
-export type ClientProtocol = Pick<WireProtocol, 'id' | 'translatesTo' | 'translatedWhenMapped'>;
+export type ClientProtocol = Pick<
+  WireProtocol,
+  'id' | 'translatesTo' | 'translatedWhenMapped' | 'toolsRequest'
+>;
 
 export interface PlanRequest {
   catalog: Catalog;
@@ -41,6 +47,8 @@ export interface PlanRequest {
   account?: string | undefined;
   /** True: a route without a known price is left out. Default false. */
   needsPrice?: boolean | undefined;
+  /** Function tools of the request. Default: none. */
+  tools?: (() => ToolsRequest | undefined) | undefined;
   /** Tools and ways of service with prices of their own. Default: none. */
   asks?: AskedService | undefined;
   health: Pick<Health, 'look'>;
@@ -70,7 +78,7 @@ export function planCandidates(request: PlanRequest): Plan {
   for (const model of withFallbacks(request.catalog, request.model)) {
     if (model !== request.model && request.allows?.(model) === false) continue;
     for (const route of orderRoutes(model, request)) {
-      const protocol = protocolFor(route, request.client);
+      const protocol = protocolFor(route, request.client, request.tools);
       if (protocol === undefined) {
         skipped.push({ model, route, reason: 'protocol' });
         continue;
@@ -94,13 +102,45 @@ export function planCandidates(request: PlanRequest): Plan {
 }
 
 /**
- * The client's own protocol where the provider speaks it, else the most faithful that it is translated
- * to. Some are translated only where the route says so (contract: Generate-content protocol).
+ * The client's own protocol where the provider speaks it and takes the request's tools in it, else the
+ * most faithful that it is translated to. Some are translated only where the route says so (contract:
+ * Generate-content protocol).
+ *
+ * @param tools of the request; asked for where the model has such a rule
  */
-export function protocolFor(route: Route, client: ClientProtocol): Protocol | undefined {
-  if (route.protocols.has(client.id)) return client.id;
+export function protocolFor(
+  route: Route,
+  client: ClientProtocol,
+  tools?: PlanRequest['tools'],
+): Protocol | undefined {
+  if (route.protocols.has(client.id)) return protocolOfTools(route, client, tools) ?? client.id;
   if (needsMapping(route, client)) return undefined;
   return client.translatesTo?.find((one) => route.protocols.has(one));
+}
+
+/**
+ * The protocol of requests with function tools and reasoning where it is another one than that of the
+ * rest.
+ */
+export function protocolWithTools(route: Route, client: ClientProtocol): Protocol | undefined {
+  if (!client.toolsRequest) return undefined;
+  const protocol = protocolFor(route, client, () => ({ effort: 'high' }));
+  return protocol === protocolFor(route, client) ? undefined : protocol;
+}
+
+/** Undefined where the provider takes the tools in the client's protocol, or in none of the route. */
+function protocolOfTools(
+  route: Route,
+  client: ClientProtocol,
+  tools: PlanRequest['tools'],
+): Protocol | undefined {
+  const { tools_with_reasoning: only } = route.capabilities;
+  const asked = only && only !== client.id ? tools?.() : undefined;
+  if (!asked) return undefined;
+  const takes = capabilitiesOf(client.id, route.upstreamModel, route.capabilities);
+  const other = protocolForTools(asked, takes, client.id);
+  const isServed = other && route.protocols.has(other) && client.translatesTo?.includes(other);
+  return isServed ? other : undefined;
 }
 
 /** True when `mapping: translated` on the route would let it serve the client's protocol. */

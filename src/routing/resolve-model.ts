@@ -2,6 +2,7 @@ import { parseDuration } from '../core/time/duration.ts';
 import type { Duration } from '../core/time/duration.ts';
 import type { ModelType } from '../core/model-type.ts';
 import type { Protocol } from '../protocols/registry.ts';
+import { capabilitiesAt } from '../protocols/capabilities/capabilities-of.ts';
 import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import type { ListedModel } from '../providers/listing/listed-model.ts';
@@ -246,7 +247,11 @@ function toRoute(route: RouteRecord, { index, record, provider, defaults }: Rout
     timeouts: toTimeouts([route.timeouts, record.timeouts, provider.timeouts], defaults),
     minThroughput: toMinThroughput(route),
     responseModel: route.response_model,
-    capabilities: { ...account.definition.capabilities, ...route.capabilities },
+    capabilities: {
+      ...account.definition.capabilities,
+      ...capabilitiesAt(account.definition.id, route.upstream_model),
+      ...route.capabilities,
+    },
   };
 }
 

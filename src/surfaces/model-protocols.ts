@@ -3,7 +3,7 @@ import { capabilitiesOf } from '../protocols/capabilities/capabilities-of.ts';
 import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
 import type { Model } from '../routing/catalog.ts';
-import { protocolFor } from '../routing/plan.ts';
+import { protocolFor, protocolWithTools } from '../routing/plan.ts';
 
 /** Way in which a model answers clients of one protocol by one kind of provider. */
 export interface ServedProtocol {
@@ -11,6 +11,8 @@ export interface ServedProtocol {
   provider_protocol: Protocol;
   /** False: forwarded as it is. */
   translated: boolean;
+  /** Present: the way of requests with function tools and reasoning, which their own way refuses. */
+  tools_with_reasoning?: true;
   /** The client's names of fields that this provider cannot take or cannot answer. */
   loses: string[];
 }
@@ -27,12 +29,15 @@ export function servedProtocols(
   for (const client of clients) {
     const { id } = client;
     const spoken = routes.map((route) => protocolFor(route, client));
-    const ways = [...new Set(spoken.filter((one) => one !== undefined))];
+    const plain = new Set(spoken);
+    const tools = routes.map((route) => protocolWithTools(route, client));
+    const ways = [...new Set([...spoken, ...tools])].filter((one) => one !== undefined);
     if (ways.length === 0) continue;
     served[id] = ways.map((way) => ({
       provider_protocol: way,
       translated: way !== id,
       loses: [...(client.translations?.get(way)?.losses ?? [])],
+      ...(!plain.has(way) && { tools_with_reasoning: true }),
     }));
   }
   return served;

@@ -60,11 +60,18 @@ function takesOf(takes: object): string {
     .join(', ');
 }
 
-function modelsOf({ models, from, below }: Pick<Rule, 'models' | 'from' | 'below'>): string {
+function modelsOf({
+  models,
+  from,
+  below,
+  providers,
+}: Pick<Rule, 'models' | 'from' | 'below' | 'providers'>): string {
   if (!models) return 'every one';
   const names = models.map(code).join(', ');
   const first = from === undefined ? '' : ` from ${from}`;
-  return `${names}${first}${below === undefined ? '' : ` below ${below}`}`;
+  const end = below === undefined ? '' : ` below ${below}`;
+  const types = providers?.map((id) => code(`type: ${id}`)).join(', ');
+  return `${names}${first}${end}${types === undefined ? '' : ` at ${types}`}`;
 }
 
 function said(value: unknown): string {

@@ -78,6 +78,7 @@ function makePlan(
     form: peek.stream ? 'stream' : 'whole',
     needsPrice:
       !deps.allowsUnpriced && !free && hasSpendingLimit(principal, { model: model.id, origin }),
+    tools: () => protocol.toolsRequest?.(peek),
     asks: peek.asks,
     affinity: principal.keyId,
     conversation: origin?.conversation ?? promptCacheKey(peek.json),

@@ -31,6 +31,7 @@ export const UNKNOWN: Capabilities = {
   thinking: 'any',
   efforts: null,
   thinking_off: true,
+  thinking_unasked: false,
   min_budget: 1,
   max_budget: null,
   sampling: true,
@@ -38,6 +39,7 @@ export const UNKNOWN: Capabilities = {
   top_p_with_thinking: 1,
   temperature_with_top_p: true,
   forced_tool_with_thinking: true,
+  tools_with_reasoning: null,
   tool_id_length: null,
   exact_tool_id_length: null,
   name_length: null,
@@ -82,11 +84,19 @@ export function capabilitiesOf(
   route: Partial<Capabilities> = {},
 ): Capabilities {
   const found: Capabilities = { ...UNKNOWN };
-  for (const { protocols, isMeant, takes } of TABLE) {
-    if (protocols && !protocols.includes(protocol)) continue;
+  for (const { protocols, providers, isMeant, takes } of TABLE) {
+    if (providers || (protocols && !protocols.includes(protocol))) continue;
     if (isMeant(upstreamModel)) Object.assign(found, takes);
   }
   return Object.assign(found, route);
+}
+
+/** Capabilities of a model by the rules of a type of provider; a route adds its own members. */
+export function capabilitiesAt(provider: string, upstreamModel: string): Partial<Capabilities> {
+  const found: Partial<Capabilities> = {};
+  for (const { providers, isMeant, takes } of TABLE)
+    if (providers?.includes(provider) && isMeant(upstreamModel)) Object.assign(found, takes);
+  return found;
 }
 
 const TABLE = RULES.map((rule) => ({ ...rule, isMeant: matcherOf(rule) }));

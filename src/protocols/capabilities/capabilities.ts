@@ -28,6 +28,8 @@ export interface Capabilities extends NameBounds {
   readonly efforts: readonly Effort[] | null;
   /** Reasoning can be switched off. */
   readonly thinking_off: boolean;
+  /** It reasons where a request does not say whether. */
+  readonly thinking_unasked: boolean;
   /** Bounds of a budget of reasoning tokens; null: no most. */
   readonly min_budget: number;
   readonly max_budget: number | null;
@@ -40,14 +42,16 @@ export interface Capabilities extends NameBounds {
   readonly temperature_with_top_p: boolean;
   /** A tool can be forced while it reasons. */
   readonly forced_tool_with_thinking: boolean;
+  /** The only protocol of its provider in which it reasons with function tools; null: any. */
+  readonly tools_with_reasoning: Protocol | null;
   /** Most characters of a tool call's id; null: no bound. */
   readonly tool_id_length: number | null;
+  /** Letters and digits of ASCII that an id of a tool call consists of; null: {@link tool_id_length}. */
+  readonly exact_tool_id_length: number | null;
   /** Most tools of a request, stop sequences, and seed without its sign; null: no bound. */
   readonly max_tools: number | null;
   readonly max_stops: number | null;
   readonly max_seed: number | null;
-  /** Letters and digits of ASCII that an id of a tool call consists of; null: {@link tool_id_length}. */
-  readonly exact_tool_id_length: number | null;
   /** Least output tokens that can be asked for. */
   readonly min_output_tokens: number;
   /** Media types of documents that are taken as bytes, others only as text; null: all. */
@@ -102,6 +106,11 @@ export interface Rule {
   readonly vendor: string;
   /** Upstream protocols to which it applies; absent: all. */
   readonly protocols?: readonly Protocol[];
+  /**
+   * Types of provider to which it applies, over all of their protocols: other servers of the model
+   * have other rules. Absent: all.
+   */
+  readonly providers?: readonly string[];
   /**
    * Names of models, found anywhere in the provider's own name: `#` is a version such as 4, 4.5 or
    * 4-5, `*` a word of letters. Absent: every model.

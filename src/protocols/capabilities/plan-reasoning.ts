@@ -1,3 +1,4 @@
+import { GatewayError } from '../../core/errors.ts';
 import { collectSteps } from '../../core/turns/in-turns.ts';
 import type { Steps } from '../../core/turns/in-turns.ts';
 import type { CanonicalRequest, Part, ReasoningRequest, Turn } from '../canonical/canonical.ts';
@@ -8,6 +9,7 @@ import type { Capabilities } from './capabilities.ts';
 import { budgetOfEffort, effortOfBudget, isEffort, nearestEffort } from './efforts.ts';
 import type { Effort } from './efforts.ts';
 import { isForced } from './fit-settings.ts';
+import { protocolForTools } from './tools-protocol.ts';
 
 /**
  * Form in which a model is asked for reasoning: as the client wished, as far as the model takes it.
@@ -44,6 +46,7 @@ const MOST_OF_OUTPUT = 3 / 4;
  * that were sent back without the reasoning that led to them.
  *
  * @param protocol of the provider, which knows its own signatures
+ * @throws GatewayError `unsupported_feature` for function tools where they are not taken at any effort
  */
 export function planReasoning(
   request: CanonicalRequest,
@@ -51,6 +54,7 @@ export function planReasoning(
   protocol: Protocol,
 ): ReasoningPlan {
   const { reasoning, turns, maxOutputTokens } = request;
+  if (refusesTools(request, takes, protocol)) return { ...without(takes), show: reasoning?.show };
   if (!reasoning) return { state: 'unsaid', lost: false };
   if (takes.thinking === 'none') return { state: 'unsaid', lost: isWanted(reasoning) };
   const { show } = reasoning;
@@ -70,7 +74,25 @@ export function planReasoning(
 
 /** True where the model reasons over the answer, asked or unasked. */
 export function isReasoning({ state }: ReasoningPlan, takes: Capabilities): boolean {
-  return state === 'on' || !takes.thinking_off;
+  return state === 'on' || !takes.thinking_off || (state === 'unsaid' && takes.thinking_unasked);
+}
+
+/** True for function tools and reasoning, asked or unasked, that are not taken together. */
+function refusesTools(
+  { reasoning = {}, tools }: CanonicalRequest,
+  takes: Capabilities,
+  protocol: Protocol,
+): boolean {
+  if (!tools.some((tool) => tool.type === 'function' && !tool.custom)) return false;
+  const effort = isOn(reasoning) ? (reasoning.effort ?? USUAL) : undefined;
+  const only = protocolForTools(
+    isOff(reasoning) ? { effort: 'none' } : { effort },
+    takes,
+    protocol,
+  );
+  if (only === undefined || takes.thinking_off) return only !== undefined;
+  const message = `the model takes function tools in ${only} alone; add it to \`protocols\` of the route`;
+  throw new GatewayError('unsupported_feature', { message, param: 'tools' });
 }
 
 /**
@@ -154,8 +176,9 @@ function planOn(asked: ReasoningRequest, takes: Capabilities): ReasoningPlan {
   return { state: 'on', effort, budget, lost: isOdd || isLess(wish, { effort, budget }) };
 }
 
-/** True where one of two measures replaces both, or none is left. */
+/** True where another effort replaces one, one of two measures replaces both, or none is left. */
 function isLess(wish: Wish, { effort, budget }: Amount): boolean {
+  if (wish.effort !== undefined && effort !== undefined && effort !== wish.effort) return true;
   const isUnsaid = effort === undefined || budget === undefined;
   if (wish.effort !== undefined && wish.budget !== undefined) return isUnsaid;
   return wish.effort !== undefined && effort === undefined && budget === undefined;

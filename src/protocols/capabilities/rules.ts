@@ -1,6 +1,7 @@
 import { BOUNDS } from './bounds.ts';
 import type { Capabilities, Rule } from './capabilities.ts';
 import { OPEN_MODELS } from './open-models.ts';
+import { OPENAI_REASONING } from './openai-reasoning.ts';
 
 const OPENAI = { vendor: 'openai', protocols: ['chat', 'responses'] } as const;
 const GOOGLE = { vendor: 'google', protocols: ['generate-content'] } as const;
@@ -16,9 +17,6 @@ const ADAPTIVE_CLAUDE: Partial<Capabilities> = {
   efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
   sampling: false,
 };
-
-/** Models that always reason and take no sampling. */
-const ALWAYS_REASONS = { thinking_off: false, sampling: false } as const;
 
 /**
  * Capabilities of vendors' models, from the general to the particular: a later row wins. Names are
@@ -58,79 +56,7 @@ export const RULES: readonly Rule[] = [
     takes: { tool_id_length: 64, min_output_tokens: 16 },
     source: 'https://platform.openai.com/docs/api-reference/responses',
   },
-  {
-    ...OPENAI,
-    models: ['gpt-#', 'chatgpt-#'],
-    below: '5',
-    takes: { thinking: 'none' },
-    source: 'https://platform.openai.com/docs/guides/reasoning',
-  },
-  {
-    ...OPENAI,
-    models: ['o#'],
-    takes: { ...ALWAYS_REASONS, efforts: ['low', 'medium', 'high'] },
-    source: 'https://platform.openai.com/docs/guides/reasoning',
-  },
-  {
-    ...OPENAI,
-    models: ['gpt-#'],
-    from: '5',
-    below: '5.1',
-    takes: { ...ALWAYS_REASONS, efforts: ['minimal', 'low', 'medium', 'high'] },
-    source: 'https://platform.openai.com/docs/guides/latest-model',
-  },
-  {
-    ...OPENAI,
-    models: ['gpt-#'],
-    from: '5.1',
-    takes: { efforts: ['none', 'low', 'medium', 'high'], sampling_with_thinking: false },
-    source: 'https://platform.openai.com/docs/guides/latest-model',
-  },
-  {
-    ...OPENAI,
-    models: ['gpt-#'],
-    from: '5.2',
-    takes: { efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
-    source: 'https://platform.openai.com/docs/guides/latest-model',
-  },
-  {
-    ...OPENAI,
-    models: ['gpt-#-codex'],
-    takes: { ...ALWAYS_REASONS, efforts: ['low', 'medium', 'high'] },
-    source: 'https://platform.openai.com/docs/models/gpt-5-codex',
-  },
-  {
-    ...OPENAI,
-    models: ['gpt-#-codex-max'],
-    takes: { efforts: ['low', 'medium', 'high', 'xhigh'] },
-    source: 'https://platform.openai.com/docs/models/gpt-5.1-codex-max',
-  },
-  {
-    ...OPENAI,
-    models: ['gpt-#-codex'],
-    from: '5.2',
-    takes: { efforts: ['low', 'medium', 'high', 'xhigh'] },
-    source: 'https://platform.openai.com/docs/models/gpt-5.2-codex',
-  },
-  {
-    ...OPENAI,
-    models: ['gpt-#-pro'],
-    takes: { ...ALWAYS_REASONS, efforts: ['high'] },
-    source: 'https://platform.openai.com/docs/models/gpt-5-pro',
-  },
-  {
-    ...OPENAI,
-    models: ['gpt-#-pro'],
-    from: '5.2',
-    takes: { efforts: ['medium', 'high', 'xhigh'] },
-    source: 'https://platform.openai.com/docs/models/gpt-5.2-pro',
-  },
-  {
-    ...OPENAI,
-    models: ['gpt-#-chat'],
-    takes: { thinking: 'none', thinking_off: true, sampling: true },
-    source: 'https://platform.openai.com/docs/models/gpt-5-chat-latest',
-  },
+  ...OPENAI_REASONING,
   {
     ...ANTHROPIC,
     takes: {

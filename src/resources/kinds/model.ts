@@ -24,6 +24,10 @@ const capabilities = exactly({
     .optional()
     .describe('Efforts that it takes, least first; null: all.'),
   thinking_off: z.boolean().optional().describe('Thinking can be switched off.'),
+  thinking_unasked: z
+    .boolean()
+    .optional()
+    .describe('It thinks where a request does not say whether.'),
   min_budget: z.int().positive().optional().describe('Least tokens of a thinking budget.'),
   max_budget: z
     .int()
@@ -50,6 +54,13 @@ const capabilities = exactly({
     .boolean()
     .optional()
     .describe('A tool can be forced while it thinks.'),
+  tools_with_reasoning: z
+    .enum(PROTOCOL_IDS)
+    .nullable()
+    .optional()
+    .describe(
+      'The only protocol of its provider in which it thinks with function tools; null: any.',
+    ),
   tool_id_length: z
     .int()
     .min(16)

@@ -199,7 +199,7 @@ describe('models', () => {
       /^acme\/fast asked in messages:\n\n# +PROVIDER .* WHY\n1 +a +up +chat +/,
     );
     expect(stdout).toMatch(
-      /\n1 +budget, 1024 or more +none +not while thinking; temperature or top_p +not while thinking +any +to 128 +from 1 +application\/pdf\n/,
+      /\n1 +budget, 1024 or more +none +not while thinking; temperature or top_p +any +not while thinking +any +to 128 +from 1 +application\/pdf\n/,
     );
     expect(stdout).toMatch(/left out:\n\nPROVIDER .*\nb +up +speaks images\n$/);
     const nobody = await run(answer({ ...plan, candidates: [], left_out: [] }), argv);

@@ -26,6 +26,8 @@ interface Upstream {
   readonly protocol: string;
   /** It shows its reasoning, which other vendors refuse. */
   readonly thinks?: true;
+  /** Type of the provider, with all of its protocols. Default: only {@link protocol}. */
+  readonly type?: string;
 }
 
 /**
@@ -36,7 +38,8 @@ const UPSTREAMS: readonly Upstream[] = [
   { vendor: 'openai', model: 'gpt-4.1', protocol: 'chat' },
   { vendor: 'anthropic', model: 'claude-sonnet-4-5', protocol: 'messages', thinks: true },
   { vendor: 'google', model: 'gemini-3-pro', protocol: 'generate-content', thinks: true },
-  { vendor: 'openai', model: 'gpt-5.2', protocol: 'responses', thinks: true },
+  // Takes tools on Responses only, though it speaks chat.
+  { vendor: 'openai', model: 'gpt-6-astra', protocol: 'responses', type: 'openai', thinks: true },
   { vendor: 'groq', model: 'openai/gpt-oss-120b', protocol: 'chat', thinks: true },
   { vendor: 'google', model: 'gemini-2.5-flash', protocol: 'generate-content' },
   { vendor: 'mistral', model: 'mistral-large-2512', protocol: 'chat' },
@@ -182,10 +185,13 @@ describe.each(Object.entries(CLIENTS))('a conversation of a %s client', (client,
   beforeAll(async () => {
     mocks.push(...(await Promise.all(upstreams.map(startStrict))));
     gateway = await startGateway({
-      providers: upstreams.map(({ protocol }, at) => {
+      providers: upstreams.map(({ protocol, type }, at) => {
+        const name = `p${at}`;
+        const { url } = mocks[at]!;
+        if (type) return customProvider(name, url, { type });
         const isByModel = protocol === 'generate-content';
         const protocols = { [protocol]: isByModel ? { path: '/models/{model}:{method}' } : true };
-        return customProvider(`p${at}`, mocks[at]!.url, { protocols });
+        return customProvider(name, url, { protocols });
       }),
       models: upstreams.map((upstream, at) => ({
         name: nameOf(upstream),

@@ -4,7 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { Protocol } from '../../../src/protocols/registry.ts';
 import { PROTOCOL_IDS } from '../../../src/protocols/registry.ts';
-import { capabilitiesOf, UNKNOWN } from '../../../src/protocols/capabilities/capabilities-of.ts';
+import {
+  capabilitiesAt,
+  capabilitiesOf,
+  UNKNOWN,
+} from '../../../src/protocols/capabilities/capabilities-of.ts';
 import type { Capabilities } from '../../../src/protocols/capabilities/capabilities.ts';
 import { MISTRAL } from '../../../src/protocols/capabilities/open-models.ts';
 import { RULES } from '../../../src/protocols/capabilities/rules.ts';
@@ -111,6 +115,10 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
   'https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model': {
     protocol: 'chat',
     cases: [['kimi-k2-thinking-turbo', { unreasoned_call: '.' }]],
+  },
+  [`${OPENAI}/api-reference/chat`]: {
+    protocol: 'chat',
+    cases: [['llama-3.3-70b', { tool_id_length: 40 }]],
   },
   [`${OPENAI}/api-reference/responses`]: {
     protocol: 'responses',
@@ -352,6 +360,45 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
       ['gemini-2.5-flash', { system_texts: true, consecutive_user_turns: true }],
     ],
   },
+  'https://developers.openai.com/api/docs/guides/reasoning': {
+    protocol: 'chat',
+    cases: [
+      ['gpt-5.4-mini', { thinking_unasked: false }],
+      ['gpt-5.5-2026-04-23', { thinking_unasked: true }],
+      ['gpt-5.5-chat-latest', { thinking: 'none', thinking_unasked: false }],
+      ['gpt-6-luna', { thinking_unasked: true }],
+    ],
+  },
+  'https://developers.openai.com/api/docs/models/gpt-5.6-sol': {
+    protocol: 'responses',
+    cases: [
+      ['gpt-5.5', { efforts: ['none', 'low', 'medium', 'high', 'xhigh'] }],
+      ['gpt-5.6-terra', { efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'] }],
+      ['openai/gpt-6-luna', { efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'] }],
+    ],
+  },
+  'https://developers.openai.com/api/docs/models/gpt-6-astra': {
+    protocol: 'chat',
+    cases: [
+      ['gpt-6-astra', { efforts: ['low', 'medium', 'high', 'xhigh', 'max'], thinking_off: false }],
+      ['gpt-6.2-astra', { thinking_off: false }],
+    ],
+  },
+  'https://developers.openai.com/api/docs/guides/latest-model?model=gpt-6.1-sol': {
+    protocol: 'responses',
+    cases: [
+      ['gpt-6-sol', { thinking_off: true }],
+      ['gpt-6.1-sol', { efforts: ['low', 'medium', 'high', 'xhigh', 'max'], thinking_off: false }],
+    ],
+  },
+  'https://docs.laozhang.ai/en/announcements/gpt-6-chat-tools-2026-11': {
+    protocol: 'chat',
+    cases: [['gpt-6.1-sol', { efforts: ['low', 'medium', 'high', 'xhigh'] }]],
+  },
+  'https://github.com/openai/openai-openapi/issues/541': {
+    protocol: 'chat',
+    cases: [['gpt-5.4', { tools_with_reasoning: null }]],
+  },
   [`${GOOGLE}/openai`]: {
     protocol: 'chat',
     cases: [
@@ -403,7 +450,7 @@ describe('what an upstream model takes', () => {
         models.flatMap((model) => Object.entries(capabilitiesOf(protocol, model)).map(String)),
       ),
     );
-    for (const { takes, source } of RULES)
+    for (const { takes, source } of RULES.filter(({ providers }) => !providers))
       for (const member of Object.entries(takes)) expect(seen, source).toContain(String(member));
   });
 
@@ -411,6 +458,19 @@ describe('what an upstream model takes', () => {
     const takes = capabilitiesOf('messages', 'claude-sonnet-4-5', { thinking: 'adaptive' });
     expect(takes).toMatchObject({ thinking: 'adaptive', min_budget: 1024 });
   });
+
+  it(
+    verifies('capabilities.tools-with-reasoning', 'is in a rule of a type of provider its own'),
+    () => {
+      const only = { tools_with_reasoning: 'responses' };
+      for (const type of ['openai', 'azure-openai'])
+        for (const model of ['gpt-5.4', 'gpt-5.6-sol', 'gpt-6-astra', 'gpt-6.1-terra'])
+          expect(capabilitiesAt(type, model), `${type} ${model}`).toEqual(only);
+      expect(capabilitiesAt('openai', 'gpt-5.3')).toEqual({});
+      expect(capabilitiesAt('openai', 'gpt-4.1')).toEqual({});
+      expect(capabilitiesAt('openrouter', 'openai/gpt-5.6-sol')).toEqual({});
+    },
+  );
 
   it('is everything where a protocol has no rule', () => {
     expect(capabilitiesOf('embeddings', 'claude-opus-4-7')).toEqual(UNKNOWN);

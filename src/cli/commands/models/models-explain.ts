@@ -95,6 +95,7 @@ const CAPABILITIES: readonly Column<Known>[] = [
   { title: 'THINKING', value: thinkingOf },
   { title: 'EFFORTS', value: ({ efforts }) => listOf(efforts) },
   { title: 'SAMPLING', value: samplingOf },
+  { title: 'TOOLS', value: ({ tools_with_reasoning: only }) => only ?? 'any' },
   { title: 'FORCED TOOLS', value: (line) => besideThinking(line.forced_tool_with_thinking) },
   {
     title: 'TOOL IDS',

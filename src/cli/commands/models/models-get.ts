@@ -32,10 +32,14 @@ function withDate(model: Readonly<Record<string, unknown>>): Readonly<Record<str
   return { ...model, created: new Date(created * 1000).toISOString() };
 }
 
+function spokenIn({ provider_protocol: spoken, tools_with_reasoning: isForTools }: Way): string {
+  return isForTools ? `${spoken}, with tools and reasoning` : spoken;
+}
+
 type Way = ServedWay & { client: string };
 
 const COLUMNS: readonly Column<Way>[] = [
   { title: 'CLIENT SPEAKS', value: ({ client }) => client },
-  { title: 'PROVIDER SPEAKS', value: (way) => way.provider_protocol },
+  { title: 'PROVIDER SPEAKS', value: spokenIn },
   { title: 'LOST', value: ({ loses }) => loses.join(', ') },
 ];

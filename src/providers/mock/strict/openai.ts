@@ -5,10 +5,40 @@ const REFERENCE = 'https://github.com/openai/openai-openapi';
 const REASONING = 'https://platform.openai.com/docs/guides/reasoning';
 const NAME = /^[a-zA-Z0-9_-]+$/;
 const MAX_NAME = 64;
-/** Models that reason, and so take no sampling: o1 to o4, and GPT-5 before it had the effort `none`. */
-const ALWAYS_REASONS = /(?:^|\/)(?:o[1-9](?![a-z0-9])|gpt-5(?![.\d])(?!-chat))/;
+const LATEST = 'https://developers.openai.com/api/docs/guides/latest-model';
+/** Models that reason, their efforts, and the one of a request without any (medium); the first that fits decides. */
+const MODELS: readonly (readonly [models: RegExp, efforts: string, usual?: string])[] = [
+  [/gpt-[\d.]+-chat/, ''],
+  [/(?:^|\/)o[1-9](?![a-z0-9])/, 'low medium high'],
+  [/gpt-[\d.]+-pro/, 'medium high xhigh'],
+  [/gpt-[\d.]+-codex/, 'low medium high xhigh'],
+  [/gpt-[\d.]+-astra|gpt-6\.[1-9]-sol/, 'low medium high xhigh max'],
+  [/gpt-(?:5\.(?:[6-9]|\d\d)|[6-9])(?!\d)/, 'none low medium high xhigh max'],
+  [/gpt-5\.5/, 'none low medium high xhigh'],
+  [/gpt-5\.[2-4]/, 'none low medium high xhigh', 'none'],
+  [/gpt-5\.1/, 'none low medium high', 'none'],
+  [/gpt-5(?!\d)/, 'minimal low medium high'],
+];
+/** Models that lack `max` in chat. */
+const WITHOUT_MAX = /gpt-6\.[1-9]-sol/;
 /** GPT-5.4 and later, which take tools with reasoning only in Responses. */
 const TOOLS_IN_RESPONSES = /gpt-(?:5\.(?:[4-9]|\d\d)|[6-9])(?!\d)/;
+
+/** Efforts of a model in a protocol; none for one that does not reason. */
+function effortsOf(model: string, protocol: 'chat' | 'responses'): string[] {
+  const [, words = ''] = MODELS.find(([models]) => models.test(model)) ?? [];
+  const efforts = words.split(' ').filter(Boolean);
+  const lacks = protocol === 'chat' && WITHOUT_MAX.test(model);
+  return lacks ? efforts.filter((one) => one !== 'max') : efforts;
+}
+
+/** Effort that a request states in either protocol, else that of its model. */
+function effortOf({ reasoning_effort, reasoning }: JsonObject, model: string): string {
+  const stated = reasoning_effort ?? objectOf(reasoning)['effort'];
+  if (typeof stated === 'string') return stated;
+  const found = MODELS.find(([models]) => models.test(model));
+  return found?.[1] ? (found[2] ?? 'medium') : 'none';
+}
 
 export const OPENAI_WORDS: BoundWords = {
   path: (steps) =>
@@ -45,12 +75,24 @@ const CHOICE: StrictRule = {
   refusal: unknownChoice,
 };
 
+function effortRule(protocol: 'chat' | 'responses', member: string): StrictRule {
+  return {
+    source: LATEST,
+    refusal(body, model) {
+      const efforts = effortsOf(model, protocol);
+      const effort = effortOf(body, model);
+      if (efforts.length === 0 || efforts.includes(effort)) return undefined;
+      const names = efforts.map((one) => `'${one}'`).join(', ');
+      return `Unsupported value: '${member}' does not support '${effort}' with this model. Supported values are: ${names}.`;
+    },
+  };
+}
+
 const SAMPLING: StrictRule = {
-  models: ALWAYS_REASONS,
   source: REASONING,
-  refusal(body) {
+  refusal(body, model) {
     const name = ['temperature', 'top_p'].find((one) => (body[one] ?? 1) !== 1);
-    return name === undefined
+    return name === undefined || effortOf(body, model) === 'none'
       ? undefined
       : `Unsupported value: '${name}' does not support ${wordOf(body[name])} with this model. Only the default (1) value is supported.`;
   },
@@ -93,20 +135,21 @@ export const OPENAI_CHAT: StrictProtocol = {
     CHOICE,
     SAMPLING,
     {
-      models: ALWAYS_REASONS,
+      models: TOOLS_IN_RESPONSES,
+      source: LATEST,
+      refusal: (body, model) =>
+        objectsOf(body['tools']).some(({ type }) => type === 'function') &&
+        effortOf(body, model) !== 'none'
+          ? `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`
+          : undefined,
+    },
+    effortRule('chat', 'reasoning_effort'),
+    {
       source: REASONING,
-      refusal: ({ max_tokens }) =>
-        max_tokens === undefined
+      refusal: ({ max_tokens }, model) =>
+        max_tokens === undefined || effortsOf(model, 'chat').length === 0
           ? undefined
           : "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-    },
-    {
-      models: TOOLS_IN_RESPONSES,
-      source: 'https://platform.openai.com/docs/guides/latest-model',
-      refusal: ({ tools, reasoning_effort }, model) =>
-        objectsOf(tools).some(({ type }) => type === 'function') && reasoning_effort !== 'none'
-          ? `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions. Please use /v1/responses instead.`
-          : undefined,
     },
   ],
 };
@@ -149,5 +192,6 @@ export const OPENAI_RESPONSES: StrictProtocol = {
     { source: 'https://platform.openai.com/docs/guides/function-calling', refusal: unpairedItem },
     CHOICE,
     SAMPLING,
+    effortRule('responses', 'reasoning.effort'),
   ],
 };
