@@ -4,11 +4,13 @@ import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { putPlainNpm } from '../cli/plain-npm.ts';
+import { runCli } from '../cli/run-cli.ts';
 import { verifies } from '../requirements.ts';
 import { inTurn } from '../runs.ts';
 import { payloads, streamedText } from '../support/chat.ts';
 import { startVendor } from '../support/fake-vendor.ts';
 import { ask, eventually } from '../support/gateway.ts';
+import { builtMain } from '../support/process/built-command.ts';
 import { filesBelow, packagesBelow } from './support/files-below.ts';
 import { installProduct } from './support/installed.ts';
 import { packProduct, ROOT } from './support/packed.ts';
@@ -270,12 +272,12 @@ describe('the installed package', () => {
         GATEWAY_SERVER: CLOSED,
         GATEWAY_API_KEY: 'none',
       };
-      const gateway = (...argv: string[]) =>
-        execa(process.execPath, [join(product, 'bin/gateway.js'), ...argv], {
-          cwd: home,
-          env,
-          extendEnv: false,
-        });
+      const main = await builtMain(product);
+      const gateway = async (...argv: string[]) => {
+        const { code, stdout, stderr } = await runCli(argv, { cwd: home, env, main });
+        expect(code, stderr).toBe(0);
+        return { stdout };
+      };
       await gateway('plugins', 'manifest', probe);
       await gateway('plugins', 'install', probe, '--yes');
       const { stdout } = await gateway('probe', '--json');
