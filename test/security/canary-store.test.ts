@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { runCli } from '../cli/run-cli.ts';
 import { expectNowhere } from '../support/find-secrets.ts';
-import { newDirectory, runGateway, writeConfig } from '../support/gateway.ts';
+import { newDirectory, writeConfig } from '../support/gateway.ts';
+import { refusedStart } from '../support/process/refused-start.ts';
 
 const PASSWORD = 'canary-store-password-ad9156';
 const DEAD = `user:${PASSWORD}@127.0.0.1:1`;
@@ -22,7 +23,7 @@ it.each([
       const place = { cwd, env: { STORE_URL: url } };
       // A start writes past the streams that a command line is given.
       const run = words === 'start' ? undefined : await runCli(words.split(' '), place);
-      const said = run ? run.stdout + run.stderr : (await runGateway([words], place)).said;
+      const said = run ? run.stdout + run.stderr : (await refusedStart(place)).said;
       expect(said).not.toBe('');
       expectNowhere(said, { password: PASSWORD }, words);
     }
