@@ -85,12 +85,13 @@ describe('SIGUSR2', () => {
 
     // The file is still invalid: what was checked at the start serves on.
     // The first one listens for certain, and with it the address stays.
-    const [, last = 0] = before;
+    const [kept, last = 0] = before;
     process.kill(last, 'SIGKILL');
     await eventually(async () => {
       const now = await childrenOf(gateway.child?.pid);
-      return now.length === 2 && !now.includes(last);
+      return now.length === 2 && now.includes(kept!) && !now.includes(last);
     });
+    expect(gateway.log()).toMatch(/a worker ended worker=\d+ .*SIGKILL/);
     expect((await largeChat()).status).toBe(200);
 
     await restart({ limits: { body: 1_000 } }, 'workers replaced');

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { startGateway } from '../gateway.ts';
 import type { StartGatewayOptions, TestGateway } from '../gateway.ts';
 
-/** Process of the built gateway, stopped at the end of the test. */
+/** Process of the built gateway, or this one, stopped at the end of the test. */
 export async function gatewayOfTest(
   config: object,
   options: StartGatewayOptions = {},
