@@ -16,12 +16,16 @@ const io = {
   argv: process.argv.slice(2),
   env: process.env,
   cwd: process.cwd(),
-  // Opening stdin costs a millisecond, so only commands that read it do.
+  // Opening one of these costs a millisecond or more, so only commands that use it do.
   get stdin() {
     return process.stdin;
   },
+  get stderr() {
+    const { stderr } = process;
+    if (stderr.listenerCount('error') === 0) stderr.on('error', () => {});
+    return stderr;
+  },
   stdout: process.stdout,
-  stderr: process.stderr,
   signals: process,
   exit: (code) => process.exit(code),
 };
@@ -38,7 +42,6 @@ io.stdout.once('error', (error) => {
   process.exitCode = 1;
 });
 io.stdout.on('error', () => {});
-io.stderr.on('error', () => {});
 
 /** The version and the list of commands are told without the table of commands. */
 function entryOf({ argv, env }) {
