@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isRunOver } from '../../src/client/runs.ts';
 import type { RunView } from '../../src/client/runs.ts';
+import { parseKeepingDigits } from '../../src/core/json/digits.ts';
+import { stringifyWithRaw } from '../../src/core/json/raw.ts';
 import { connect, failed, testCalls, without } from './support.ts';
 
 const RUN: RunView = {
@@ -55,6 +57,17 @@ describe('runs', () => {
       refused: without(TASK, 'id', 'type', 'model', 'status', 'settlement'),
     },
   ]);
+
+  it('sends and reads numbers with their digits', async () => {
+    const text = '{"id":2512292042121000001,"n":[1.0]}';
+    const { output: _none, ...rest } = RUN;
+    const answer = `${JSON.stringify(rest).slice(0, -1)},"output":${text}}`;
+    const { client, sent } = connect([new Response(answer)]);
+    const input = parseKeepingDigits(text);
+    const run = await client.runs.create({ model: RUN.model, input }, { waitMs: 0 });
+    expect(sent[0]?.body).toContain(`"input":${text}`);
+    expect(stringifyWithRaw(run.output)).toBe(text);
+  });
 
   it.each([
     [0, 'wait=0'],
