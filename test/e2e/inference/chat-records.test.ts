@@ -17,6 +17,7 @@ import type { TestGateway } from '../../support/gateway.ts';
 import { askRaw, sendRaw } from '../../support/raw-client.ts';
 import { beginEvents, sendJson, startUpstream } from '../../support/stage/upstream.ts';
 import type { Upstream } from '../../support/stage/upstream.ts';
+import { inTurn } from '../../runs.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -291,7 +292,7 @@ describe('a store that fails', () => {
     });
   };
 
-  it.each([false, true])(
+  it.each(inTurn('answers while a store fails', [false, true]))(
     verifies(
       'chat.status.500-persistence',
       'lets nothing of an answer through, then stops asking providers, and heals (stream: %s)',

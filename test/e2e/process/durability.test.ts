@@ -121,7 +121,8 @@ describe('kill -9 in the middle of writes', () => {
       await exit;
       await Promise.all(writing);
 
-      const second = await startGateway(CONFIG, { binary: true, directory });
+      // What is not killed need not be a process of its own.
+      const second = await startGateway(CONFIG, { directory });
       onTestFinished(async () => void (await second.stop()));
       const missing: string[] = [];
       for (const { what, path, admin, isThere } of acked) {
