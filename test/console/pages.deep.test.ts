@@ -1,9 +1,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { inTurn } from '../runs.ts';
 import { BROWSER, NO_BROWSER, forget, openBrowser, signIn, visit } from './support/browser.ts';
 import type { Visitor } from './support/browser.ts';
 import { countStreams } from './support/count-streams.ts';
+import { follow, isThere } from './support/page-cases.ts';
 import { startShop, trade } from './support/shop.ts';
 import type { Shop } from './support/shop.ts';
 
@@ -18,15 +20,15 @@ it(verifies('console.suite-loud', 'has a browser, or says so; fails in CI withou
 const ONE_REQUEST: Readonly<Record<string, readonly string[]>> = {
   requests: ['[role=row][id^=row-]'],
   costs: ['dl.totals', 'main tbody tr'],
-  'costs?by=conversation': ['dl.totals', 'main tbody tr'],
   sessions: ['.empty'],
-  'explain?model=team/fast': ['main ol li, main tbody tr', 'dt:text("Version")'],
   keys: ['main tbody tr'],
   schedules: ['main tbody tr'],
   services: ['a:text("Order desk")', 'tbody td:text("desk")'],
-  'configuration?kind=models': ['main tbody tr'],
   playground: ['#play-models option'],
   audit: ['main tbody tr'],
+  'configuration?kind=models': ['main tbody tr'],
+  'explain?model=team/fast': ['main ol li, main tbody tr', 'dt:text("Version")'],
+  'costs?by=conversation': ['dl.totals', 'main tbody tr'],
 };
 
 describe.skipIf(BROWSER === undefined)('the console', () => {
@@ -51,8 +53,10 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     await shop?.stop();
   });
 
-  async function open(path = '/console'): Promise<Visitor> {
-    await owner.page.goto(shop.url + path);
+  async function open(path = 'requests'): Promise<Visitor> {
+    const isOpen = owner.page.url().startsWith(`${shop.url}/console/`);
+    if (isOpen) await follow(owner.page, path);
+    else await owner.page.goto(`${shop.url}/console/${path}`);
     return owner;
   }
 
@@ -84,15 +88,23 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     onTestFinished(() => counter.close());
     // Cookies do not tell ports apart.
     const { page } = owner;
+    await page.goto(`${counter.url}/console/playground`);
+    await isThere(page, 'Playground');
+    // A load asks for the same as a link, and costs several times as much. A view is loaded: the page
+    // before it would ask for what its changed address says.
+    const [views, paths] = [true, false].map((isView) =>
+      Object.keys(ONE_REQUEST).filter((path) => path.includes('?') === isView),
+    ) as [string[], string[]];
+    const loaded = [...views, ...inTurn('page that is loaded', paths)];
     for (const [path, shown] of Object.entries(ONE_REQUEST)) {
-      // A page that is left asks for nothing more.
-      await page.goto('about:blank');
+      const former = ['/session', ...counter.requests];
       counter.requests.length = 0;
-      await page.goto(`${counter.url}/console/${path}`);
+      if (loaded.includes(path)) await page.goto(`${counter.url}/console/${path}`);
+      else await follow(page, path);
       for (const part of shown) await page.locator(part).first().waitFor({ state: 'attached' });
       // The session is looked up, and lists that are looked at again are the same request.
-      const made = new Set(counter.requests.filter((target) => target !== '/session'));
-      expect([...made], path).toHaveLength(1);
+      const made = new Set(counter.requests.filter((target) => !former.includes(target)));
+      expect([...made], path).toEqual([expect.any(String)]);
     }
   });
 
@@ -173,7 +185,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       const run = await shop.call('POST', services.body.data[0].urls.rest, {
         body: { input: 'Where is order A-17?' },
       });
-      const { page } = await open(`/console/sessions/${run.body.session_id}`);
+      const { page } = await open(`sessions/${run.body.session_id}`);
       await page.getByText('May the agent call find_order?').waitFor();
       await page.getByRole('button', { name: 'Allow' }).click();
       await page.getByRole('log').getByText('done', { exact: true }).waitFor();
@@ -187,7 +199,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       const denied = await shop.call('POST', services.body.data[0].urls.rest, {
         body: { input: 'And order A-17?' },
       });
-      await page.goto(`${shop.url}/console/sessions/${denied.body.session_id}`);
+      await follow(page, `sessions/${denied.body.session_id}`);
       await page.getByRole('button', { name: 'Deny' }).click();
       await page.getByRole('log').getByText('denied', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Interrupt' }).waitFor();
@@ -204,7 +216,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
   it(
     verifies('console.keys', 'makes a key that works, shows it once, rotates and revokes it'),
     async () => {
-      const { page } = await open('/console/keys?new=1');
+      const { page } = await open('keys?new=1');
       await page.getByLabel('Name').fill('from-the-page');
       await page.getByLabel('Limit of a day, USD').fill('5');
       await page.getByRole('button', { name: 'Create key' }).click();
@@ -230,7 +242,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
   it(verifies('console.explain', 'explains the order of routes with health and cost'), async () => {
     // So often in a row that the failing route is left alone for a while.
     for (let index = 0; index < 5; index++) await shop.chat('team/fast');
-    const { page } = await open('/console/explain?model=team/fast');
+    const { page } = await open('explain?model=team/fast');
     const plan = (await shop.admin('GET', '/admin/v1/routing?model=team/fast')).body;
     const table = page.getByRole('table').first();
     await table.getByRole('row', { name: /^1 / }).waitFor();
@@ -245,7 +257,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
   it(
     verifies('console.schedules', 'shows next times in both zones, runs now and pauses'),
     async () => {
-      const { page } = await open('/console/schedules?zone=UTC');
+      const { page } = await open('schedules?zone=UTC');
       const row = page.getByRole('row', { name: /morning-report/ });
       await row.getByText('07:00').waitFor();
       await row.getByRole('button', { name: 'Run now' }).click();
@@ -263,7 +275,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
   it(
     verifies('console.config.read-only', 'plans pasted files, and makes a patch of an edit'),
     async () => {
-      const { page } = await open('/console/configuration?kind=models');
+      const { page } = await open('configuration?kind=models');
       await page.getByRole('button', { name: 'lab/new' }).click();
       const detail = page.getByRole('complementary');
       await detail.getByText('owned by namespace shop, read only here').waitFor();
@@ -272,7 +284,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       await page.keyboard.type('  description: New');
       await detail.getByRole('button', { name: 'Copy as patch' }).waitFor();
       await detail.getByText('+  description: New').waitFor();
-      await page.goto(`${shop.url}/console/configuration?kind=files`);
+      await follow(page, 'configuration?kind=files');
       await page.getByLabel('gateway.yaml', { exact: true }).click();
       await page.keyboard.press('Control+a');
       await page.keyboard.press('Delete');
@@ -296,7 +308,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
   it(
     verifies('console.playground', 'sends pictures and tools and shows the wire bytes'),
     async () => {
-      const { page } = await open('/console/playground?model=openai/gpt-5-mini');
+      const { page } = await open('playground?model=openai/gpt-5-mini');
       await page
         .getByLabel('Tools, JSON')
         .fill('[{"name":"get_weather","parameters":{"type":"object"}}]');
@@ -320,18 +332,22 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
   );
 
   it(
-    verifies('console.one-stream', 'shares one stream among ten tabs, and closes it with them'),
+    verifies(
+      'console.one-stream',
+      'shares one stream among ten tabs or fewer, and closes it with them',
+    ),
     async () => {
       const counter = await countStreams(shop.url);
       onTestFinished(() => counter.close());
       const { page, context } = owner;
       await page.goto(`${counter.url}/console`);
+      const count = Math.max(...inTurn('tabs that share a stream', [10, 4, 4]));
       const openTab = async (): Promise<Page> => {
         const tab = await context.newPage();
         await tab.goto(`${counter.url}/console/requests`, { waitUntil: 'commit' });
         return tab;
       };
-      const tabs = [page, ...(await Promise.all(Array.from({ length: 9 }, openTab)))];
+      const tabs = [page, ...(await Promise.all(Array.from({ length: count - 1 }, openTab)))];
       for (const tab of tabs) await tab.getByText('live', { exact: true }).waitFor();
       const { headers } = await shop.chat('lab/new');
       for (const tab of tabs)
@@ -357,7 +373,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     await begin('the oldest of them');
     for (let round = 0; round < 10; round++)
       await Promise.all(Array.from({ length: 10 }, () => begin('a later one')));
-    const { page } = await open('/console/sessions');
+    const { page } = await open('sessions');
     await page.getByRole('link', { name: 'a later one' }).first().waitFor();
     await page.getByText('100 Sessions, and older ones').waitFor();
     const oldest = page.getByRole('link', { name: 'the oldest of them' });
