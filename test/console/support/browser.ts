@@ -21,7 +21,8 @@ export async function openBrowser(): Promise<Browser> {
   if ((await opened)?.isConnected()) return opened as Promise<Browser>;
   // Processes of tests may belong to root, for whom Chromium has no sandbox. Tabs of one context
   // share a process: each further one takes a second of a processor.
-  const args = ['--no-sandbox', '--renderer-process-limit=1'];
+  // Nor is there a graphics card that a process of its own would guard.
+  const args = ['--no-sandbox', '--renderer-process-limit=1', '--in-process-gpu'];
   opened = chromium.launch({ executablePath: BROWSER, args });
   return opened;
 }
