@@ -112,6 +112,27 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
       ['kimi-k2-0905-preview', { unreasoned_call: null }],
     ],
   },
+  'https://github.com/HKUDS/nanobot/pull/4967': {
+    protocol: 'chat',
+    cases: [
+      ['moonshotai/kimi-k2.6', { sampling: false }],
+      ['kimi-k3', { sampling: false }],
+      ['kimi-k2-0905-preview', { sampling: true }],
+    ],
+  },
+  'https://github.com/QwenLM/qwen-code/issues/7659': {
+    protocol: 'chat',
+    cases: [
+      ['qwen3.8-max', { forced_tool: false }],
+      ['qwen/qwen3.7-plus-2026-06-02', { forced_tool: false }],
+      ['qwen3.5-35b-a3b', { forced_tool: true }],
+      ['qwen3-max', { forced_tool: true }],
+    ],
+  },
+  'https://github.com/tickernelz/opencode-mem/issues/253': {
+    protocol: 'chat',
+    cases: [['deepseek-v4-pro', { forced_tool: true }]],
+  },
   'https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model': {
     protocol: 'chat',
     cases: [['kimi-k2-thinking-turbo', { unreasoned_call: '.' }]],
@@ -469,6 +490,8 @@ describe('what an upstream model takes', () => {
       expect(capabilitiesAt('openai', 'gpt-5.3')).toEqual({});
       expect(capabilitiesAt('openai', 'gpt-4.1')).toEqual({});
       expect(capabilitiesAt('openrouter', 'openai/gpt-5.6-sol')).toEqual({});
+      expect(capabilitiesAt('deepseek', 'deepseek-v4-flash')).toEqual({ forced_tool: false });
+      expect(capabilitiesAt('openrouter', 'deepseek/deepseek-v4-pro')).toEqual({});
     },
   );
 
