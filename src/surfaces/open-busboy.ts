@@ -14,7 +14,7 @@ const TEXT_TYPE = /^(?:text\/.*|application\/json)$/;
 const MEDIA_TYPE = /^[\t\x20-\x7e]*$/;
 /** Parameter of a header line. No quote in one is escaped (see {@link faultOf}). */
 const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*("[^"]*"|[^;]*)/g;
-/** Value in a character set of its own (RFC 5987, 3.2.1; RFC 8187 has `UTF-8` alone). */
+/** Value in a character set of its own (RFC 5987, 3.2.1; RFC 8187 has only `UTF-8`). */
 const EXTENDED = /^"?(utf-8|iso-8859-1)'[\w-]*'([^\s"'%;]|%[\da-f]{2})*"?$/i;
 
 /** The header lines of a part by their names in lower case, as the client wrote them. */
@@ -101,9 +101,9 @@ function tokenizerOf(busboy: BusboyInstance): Dicer {
 }
 
 /**
- * Busboy takes `filename` or `filename*` by their order, and passes over what follows a quoted `filename`.
- * The extended form is the name, wherever it stands; the other is for servers that do not read it, and often
- * a substitute (RFC 6266, 4.3). One that cannot be read does not count (RFC 8187, 3.2.1).
+ * Busboy takes `filename` or `filename*` by their order, and passes over the parameters after a quoted
+ * `filename`. The extended form is the name, in either order; the other is for servers that do not read it, and
+ * often a substitute (RFC 6266, 4.3). One that cannot be read does not count (RFC 8187, 3.2.1).
  */
 function withOneFilename(disposition: string): string {
   const values = new Map<string, string>();

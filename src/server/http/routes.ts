@@ -133,7 +133,7 @@ function asksForWebSocket({ method, headers: { upgrade } }: IncomingMessage): bo
   return method === 'GET' && upgrade !== undefined && /(^|[\s,])websocket($|[\s,/])/i.test(upgrade);
 }
 
-/** Clients that probe for a WebSocket take 426 for no and go on over HTTP (RFC 9110, 7.8 and 15.5.22). */
+/** Clients that probe for a WebSocket take 426 for no and continue over HTTP (RFC 9110, 7.8 and 15.5.22). */
 async function refuseWebSocket(): Promise<never> {
   const headers = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
   throw new GatewayError('websocket_refused', { headers });

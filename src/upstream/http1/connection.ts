@@ -70,7 +70,7 @@ export class Connection implements ExchangeConnection {
   #sending = false;
   /** Sweeps until the exchange is not sent again; 0 from the first byte of an answer on. */
   #resendSweeps = 0;
-  /** The exchange was written, which its owner hears of when it is not sent again. */
+  /** The exchange was written; its owner is notified once it will not be sent again. */
   #isWritten = false;
   #paused = false;
   #wasAnswered = false;
