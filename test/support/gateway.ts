@@ -144,8 +144,8 @@ export async function ask(
 }
 
 /**
- * Repeats until it gives something other than undefined or false; the deadline is the failure. The longer
- * it takes, the longer the pauses: what is waited for needs the processor.
+ * Repeats until it gives something other than undefined or false; the deadline is the failure. Pauses grow
+ * with the time so far, for each look takes processor time from the awaited work.
  */
 export async function eventually<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,
