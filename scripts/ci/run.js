@@ -22,7 +22,7 @@ const STEPS = {
 
 /** Run during the tests, which wait for a tenth of their time, at a lower priority. */
 const JUDGES = {
-  // In advance: a test that needs one fetches what is not there yet.
+  // In advance: a test fetches a missing release itself.
   node: { run: ['nice', ...node('scripts/fetch-node.js')] },
   types: { run: ['nice', ...npm('typecheck')], env: UNCOLLECTED },
   lint: { run: ['nice', ...npm('lint')], env: UNCOLLECTED },
