@@ -54,13 +54,13 @@ function typeRows(): string[][] {
   });
 }
 
-function takesOf(takes: object): string {
+export function takesOf(takes: object): string {
   return Object.entries(takes)
     .map(([name, value]) => code(`${name}: ${said(value)}`))
     .join(', ');
 }
 
-function modelsOf({
+export function modelsOf({
   models,
   from,
   below,

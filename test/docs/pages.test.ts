@@ -20,6 +20,7 @@ import {
 import { countsTable } from './counts-table.ts';
 import { capabilitiesTable, effortsTable, rulesTable } from './capability-tables.ts';
 import { providersTable } from './providers-table.ts';
+import { vendorsText } from './vendors-table.ts';
 import { withGenerated } from './table.ts';
 
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
@@ -30,6 +31,10 @@ const ROOT_PAGES = ['../CHANGELOG.md', '../CONTRIBUTING.md', '../SECURITY.md'];
 const TELLS_LOSSES = verifies(
   'docs.losses-from-code',
   'tells of the protocols what the code does; `-u` writes the page again',
+);
+const TELLS_REFUSALS = verifies(
+  'docs.vendors-refuse',
+  'lists for each vendor the bounds and refusals that the code has; `-u` writes it again',
 );
 const COUNTS_LOSSES = verifies(
   'docs.losses-from-code',
@@ -66,6 +71,12 @@ describe('docs', () => {
       await readFile(file, 'utf8'),
     );
     await expect(fresh).toMatchFileSnapshot(file);
+  });
+
+  it(TELLS_REFUSALS, async () => {
+    const file = join(DOCS, 'vendors.md');
+    const page = await readFile(file, 'utf8');
+    await expect(withGenerated(page, 'vendors', vendorsText())).toMatchFileSnapshot(file);
   });
 
   it(COUNTS_LOSSES, async () => {
