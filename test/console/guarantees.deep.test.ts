@@ -204,7 +204,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       const { data } = (await shop.admin('GET', `/admin/v1/audit?request=${request}`)).body;
 
       const { page } = owner;
-      await page.goto(`${shop.url}/console/audit`);
+      await follow(page, 'audit');
       const row = page.getByRole('row', { name: /auditor key update provider acme/ });
       await row.getByText('127.0.0.1 · shell/1.0').waitFor();
       expect(await row.locator('time').getAttribute('title')).toBe(
@@ -240,7 +240,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       expect(await titlesOf(page)).toEqual(['Requests', 'Costs', 'Keys', 'Playground']);
       await page.locator(`[id="row-${own}"]`).waitFor();
       expect(await page.locator('[role=row][id^=row-]').count()).toBe(1);
-      await page.goto(`${shop.url}/console/costs?by=key`);
+      await follow(page, 'costs?by=key');
       const costs = page.getByRole('table', { name: 'Costs by Key' });
       await costs.getByRole('row', { name: /^tenant-key 1 / }).waitFor();
       expect(await costs.locator('tbody tr').count()).toBe(1);
@@ -269,7 +269,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       const viewer = await openBy(await make('guest', { ...admin, role: 'viewer' }));
       const seen = ['Requests', 'Costs', 'Explain', 'Keys', 'Configuration', 'Audit'];
       expect(await titlesOf(viewer)).toEqual(seen);
-      await viewer.goto(`${shop.url}/console/keys`);
+      await follow(viewer, 'keys');
       await viewer.getByText('tenant-key').first().waitFor();
       expect(await viewer.getByRole('button', { name: 'New key' }).count()).toBe(0);
     },
@@ -313,7 +313,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     const names = Array.from({ length: 101 }, (_, index) => `many-${index}`);
     await Promise.all(names.map((name) => shop.admin('POST', '/admin/v1/keys', { name })));
     const { page } = owner;
-    await page.goto(`${shop.url}/console/keys`);
+    await follow(page, 'keys');
     for (const name of ['owner', 'many-0', 'many-100'])
       await page.getByRole('link', { name, exact: true }).waitFor();
   });
