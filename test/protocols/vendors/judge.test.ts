@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PROVIDERS } from '../../../src/providers/registry.ts';
+import { verifies } from '../../requirements.ts';
 import { runsOf } from '../../runs.ts';
 import { CLIENTS } from '../translating.ts';
 import type { Spoken } from '../translating.ts';
@@ -49,21 +50,24 @@ const OTHERS = CLIENTS.filter((client) => client !== 'chat').flatMap((client) =>
 ]);
 
 describe("a vendor's own schema", () => {
-  it.each(PAIRS)('finds no fault with a request: $client to $provider', ({ client, provider }) => {
-    const bodies = fc
-      .tuple(BODIES[client], EDGES[client])
-      .map(([body, edges]) => marked({ ...body, ...edges }) as object);
-    fc.assert(
-      fc.property(bodies, fc.constantFrom(...MODELS[provider]), (body, model) => {
-        const sent = send({ client, provider, model }, body);
-        if (sent) expect(faultsOf(provider, JSON.parse(sent.text))).toEqual([]);
-      }),
-      { seed: 20_261_129, numRuns: runsOf(25, 200) },
-    );
-  });
+  it.each(PAIRS)(
+    verifies('translate.schema-judge', 'finds no fault with a request: $client to $provider'),
+    ({ client, provider }) => {
+      const bodies = fc
+        .tuple(BODIES[client], EDGES[client])
+        .map(([body, edges]) => marked({ ...body, ...edges }) as object);
+      fc.assert(
+        fc.property(bodies, fc.constantFrom(...MODELS[provider]), (body, model) => {
+          const sent = send({ client, provider, model }, body);
+          if (sent) expect(faultsOf(provider, JSON.parse(sent.text))).toEqual([]);
+        }),
+        { seed: 20_261_129, numRuns: runsOf(25, 200) },
+      );
+    },
+  );
 
   it.each(PAIRS)(
-    'finds no fault with recorded ones: $client to $provider',
+    verifies('translate.schema-judge', 'finds no fault with recorded ones: $client to $provider'),
     ({ client, provider }) => {
       const folder = fileURLToPath(
         new URL(`../../fixtures/pairs/${client}-${provider}/`, import.meta.url),
@@ -82,7 +86,10 @@ describe("a vendor's own schema", () => {
   );
 
   it.each(OTHERS)(
-    'finds no fault with a request to $vendor, drawn and recorded: $client',
+    verifies(
+      'translate.schema-judge',
+      'finds no fault with a request to $vendor, drawn and recorded: $client',
+    ),
     ({ client, vendor, model }) => {
       const { capabilities, quirks } = PROVIDERS.get(vendor)!;
       const options = { capabilities, quirks: quirks?.chat, askUsage: false };
