@@ -52,5 +52,12 @@ function refusedBy([vendor, _words, body, protocol]: Case): string[] {
   const { model = 'any', ...rest } = { max_tokens: 2_000, ...body };
   const rule = found?.rules.find((one) => one.refusal(rest, model) === words);
   const source = rule?.source ?? found?.reference ?? '';
-  return [`\`\` ${words.replaceAll('|', '\\|')} \`\``, found?.protocol ?? '', link(source)];
+  return [code(words.replaceAll('|', '\\|')), found?.protocol ?? '', link(source)];
+}
+
+/** As the formatter writes it. */
+function code(words: string): string {
+  const fence = words.includes('`') ? '``' : '`';
+  const gap = words.startsWith('`') || words.endsWith('`') ? ' ' : '';
+  return [fence, words, fence].join(gap);
 }
