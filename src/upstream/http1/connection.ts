@@ -21,6 +21,9 @@ const MAX_JOINED_BYTES = 64 * 1024;
 const KEEP_ALIVE_MARGIN_MS = 2000;
 const MAX_KEEP_ALIVE_MS = 10 * 60 * 1000;
 
+/** Larger bodies are freed once they are sent, and so are not sent again. */
+const MAX_RESENT_BYTES = 1024 * 1024;
+
 /** Sweeps of the pool, a second apart, for which a break counts as one of the time before the request. */
 const RESEND_SWEEPS = 2;
 
@@ -123,7 +126,8 @@ export class Connection implements ExchangeConnection {
     const exchange = this.#exchange;
     if (!exchange || this.#closed) return;
     const { method, head, body, repeatable } = exchange.options;
-    this.#resendSweeps = isKept && repeatable ? RESEND_SWEEPS : 0;
+    const isSmall = !body || body.length <= MAX_RESENT_BYTES;
+    this.#resendSweeps = isKept && repeatable && isSmall ? RESEND_SWEEPS : 0;
     this.#isWritten = false;
     const onSent = (error?: Error | null): void => {
       if (error || this.#exchange !== exchange) return;

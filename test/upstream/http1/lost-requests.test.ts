@@ -136,6 +136,17 @@ describe('a request is lost with its connection', () => {
     expect(await second(reset, { method: 'DELETE' })).toMatchObject({ kind: 'reset', sent: 1 });
   });
 
+  it('whose body is too large to be kept', async () => {
+    const { url, sockets } = await forgetful(reset);
+    const transport = create();
+    await exchange(transport, url, REPEATABLE).finished;
+    await settled();
+    const body = Buffer.alloc(1024 * 1024 + 1, 'x');
+    const log = exchange(transport, url, { ...REPEATABLE, body });
+    await log.finished;
+    expect([log.error?.kind, sockets.length]).toEqual(['reset', 1]);
+  });
+
   it('once a byte of an answer has come', async () => {
     const breaks = (socket: Socket): void => void socket.end('H');
     expect(await second(breaks, REPEATABLE)).toEqual({ kind: 'reset', sent: 1, sockets: 1 });

@@ -77,7 +77,7 @@ describe('a body that is not in memory', () => {
     });
     await exchange(transport, url).finished;
     for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
-    const body = new CountedBody(200);
+    const body = new CountedBody(16);
     const log = exchange(transport, url, { body, repeatable: true });
     await log.finished;
     expect([log.text(), body.opened, body.closed]).toEqual(['ok', 2, 2]);
