@@ -22,6 +22,8 @@ gateway connect claude --write       # merge into its files; --undo takes it bac
 gateway connect claude --model NAME  # another model than the first that fits
 \`\`\`
 
+\`--write\` writes the file that the tool reads already, under any of its names: \`opencode.jsonc\` before \`opencode.json\`. JSON with comments is left as it is, for a merge would lose them, and so is a file that a new one would hide (Continue's \`config.json\`): paste the printed configuration.
+
 A tool never gets a key that may administer the gateway. Where yours may, \`--run\`, \`--write\` and \`--create-key\` make a key of the tool's name and keep it for the next time, so \`gateway usage --by key\` shows what the tool spent, and \`gateway keys update claude --spending-limit-day 5\` limits it.
 
 Claude Code, Codex, Gemini CLI and opencode hold a conversation with a tool call in \`npm run test:clients\`, over providers that speak their protocol and over translation.
