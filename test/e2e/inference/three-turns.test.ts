@@ -3,64 +3,20 @@ import { GoogleGenAI } from '@google/genai';
 import type { Content } from '@google/genai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
-import type { MockServer } from '../../../src/providers/mock/mock-server.ts';
-import type { StrictVendor } from '../../../src/providers/mock/strict/strict-vendors.ts';
 import { verifies } from '../../requirements.ts';
-import { customProvider } from '../../support/chat.ts';
-import { startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
+import {
+  ASK,
+  DONE,
+  nameOf,
+  RESULT,
+  SCHEMA,
+  startStrictGateway,
+  TOOL,
+  UPSTREAMS,
+} from '../../support/stage/strict-upstreams.ts';
 
-/** Longer than most vendors take. */
-const TOOL = 'mcp__claude_ai_Cloudflare_Developer_Platform__search_cloudflare_documentation';
-const SCHEMA = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] } as const;
 const SYSTEM = 'You look things up.';
-const ASK = 'Look both up.';
-const RESULT = 'Nothing was found.';
-const THOUGHT = 'Both are looked up at once.';
-const DONE = 'There is nothing to find.';
-
-interface Upstream {
-  readonly vendor: StrictVendor;
-  readonly model: string;
-  readonly protocol: string;
-  /** It shows its reasoning, which other vendors refuse. */
-  readonly thinks?: true;
-  /** Type of the provider, with all of its protocols. Default: only {@link protocol}. */
-  readonly type?: string;
-}
-
-/**
- * Models with rules of their own, each at a provider that refuses by its vendor's. Clients of the same
- * protocol are left out: their bytes are their own.
- */
-const UPSTREAMS: readonly Upstream[] = [
-  { vendor: 'openai', model: 'gpt-4.1', protocol: 'chat' },
-  { vendor: 'anthropic', model: 'claude-sonnet-4-5', protocol: 'messages', thinks: true },
-  { vendor: 'google', model: 'gemini-3-pro', protocol: 'generate-content', thinks: true },
-  // Takes tools on Responses only, though it speaks chat.
-  { vendor: 'openai', model: 'gpt-6-astra', protocol: 'responses', type: 'openai', thinks: true },
-  { vendor: 'groq', model: 'openai/gpt-oss-120b', protocol: 'chat', thinks: true },
-  { vendor: 'google', model: 'gemini-2.5-flash', protocol: 'generate-content' },
-  { vendor: 'mistral', model: 'mistral-large-2512', protocol: 'chat' },
-  { vendor: 'deepseek', model: 'deepseek-v4-pro', protocol: 'chat', thinks: true },
-  { vendor: 'anthropic', model: 'claude-opus-4-8', protocol: 'messages', thinks: true },
-  { vendor: 'moonshot', model: 'kimi-k2.6', protocol: 'chat', thinks: true },
-  { vendor: 'llamacpp', model: 'qwen3.5-35b', protocol: 'chat', thinks: true },
-];
-const nameOf = ({ vendor, model }: Upstream): string => `${vendor}/${model.replace('/', '-')}`;
-
-/** A provider that calls a tool twice in each of two turns; the ids of chat are the same in both. */
-function startStrict({ vendor: strict, protocol, thinks }: Upstream): Promise<MockServer> {
-  const call = (at: number) => ({
-    ...(protocol === 'chat' && { id: `call_${at}` }),
-    name: TOOL,
-    arguments: { q: `${at}` },
-  });
-  const calls = { ...(thinks && { reasoning: THOUGHT }), tool_calls: [call(0), call(1)] };
-  const rules = [1, 2].map((turn) => ({ match: { turn }, reply: calls }));
-  return startMockServer({ cassette: { strict, rules: [...rules, { reply: { text: DONE } }] } });
-}
 
 /** A conversation of an official client, which keeps what it is given. */
 interface Talk {
@@ -179,30 +135,14 @@ const CLIENTS = {
 };
 
 describe.each(Object.entries(CLIENTS))('a conversation of a %s client', (client, talk) => {
+  // The bytes of clients of the same protocol are their own.
   const upstreams = UPSTREAMS.filter(({ protocol }) => protocol !== client);
-  const mocks: MockServer[] = [];
   let gateway: TestGateway;
+  let stop: () => Promise<void>;
   beforeAll(async () => {
-    mocks.push(...(await Promise.all(upstreams.map(startStrict))));
-    gateway = await startGateway({
-      providers: upstreams.map(({ protocol, type }, at) => {
-        const name = `p${at}`;
-        const { url } = mocks[at]!;
-        if (type) return customProvider(name, url, { type });
-        const isByModel = protocol === 'generate-content';
-        const protocols = { [protocol]: isByModel ? { path: '/models/{model}:{method}' } : true };
-        return customProvider(name, url, { protocols });
-      }),
-      models: upstreams.map((upstream, at) => ({
-        name: nameOf(upstream),
-        routes: [{ provider: `p${at}`, upstream_model: upstream.model, mapping: 'translated' }],
-      })),
-    });
+    ({ gateway, stop } = await startStrictGateway(upstreams));
   });
-  afterAll(async () => {
-    await gateway?.stop();
-    await Promise.all(mocks.map((mock) => mock.close()));
-  });
+  afterAll(() => stop?.());
 
   /** Three turns; the first model is at an index, each next one so many further. */
   async function expectContinued(at: number, step: number, stream: boolean): Promise<void> {
