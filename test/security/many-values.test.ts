@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RESOURCES } from '../../src/resources/registry.ts';
+import { largeBody, operationsWithBodies } from '../bench/stall-paths.js';
 import { verifies } from '../requirements.ts';
 import { askRaw } from '../support/raw-client.ts';
 import { startApiWorld } from './support/api-world.ts';
@@ -39,6 +40,8 @@ const swollen = (one: Sample): Sample => ({ ...one, body: { ...(one.body as obje
 /** But for what grows by itself. */
 const shown = (body: unknown): string =>
   JSON.stringify(body, (name, value: unknown) => (name === 'duration_seconds' ? 0 : value));
+/** Bytes that a text within the bound may have here; a body above it in one `JSON.parse` is unbounded. */
+const SHORT = 10_000;
 const settingOf = ({ operation }: Sample): string =>
   INFERENCE.test(operation) ? 'server.limits.body_values' : 'server.limits.resource_values';
 
@@ -84,21 +87,66 @@ describe('a body of more values than its bound', () => {
 
   it('is refused before anything is made of it', async () => {
     const body = Buffer.from(`{"model":"acme/text","x":[${'{},'.repeat(9_000_000)}{}]}`);
-    const parse = vi.spyOn(JSON, 'parse');
-    const lengths: number[] = [];
+    const { longest, done } = watchParsing();
     try {
-      for (const path of ['/v1/chat/completions', '/v1/agents']) {
-        const { status } = await askRaw(world.gateway.url + path, {
-          key: member.key,
-          body,
-          headers: { 'content-type': 'application/json' },
-        });
-        expect(status).toBe(400);
-      }
-      lengths.push(...parse.mock.calls.map(([text]) => text.length));
+      for (const path of ['/v1/chat/completions', '/v1/agents'])
+        expect((await post({ method: 'POST', path }, { body, key: member.key })).status).toBe(400);
     } finally {
-      parse.mockRestore();
+      done();
     }
-    expect(Math.max(0, ...lengths)).toBeLessThan(10_000);
+    expect(longest()).toBeLessThan(SHORT);
   });
+
+  it(
+    verifies('limits.stall.every-path', 'is parsed by no operation of the stall benchmark'),
+    async () => {
+      const admin = await world.gateway.call('GET', '/admin/openapi.json', { key: '' });
+      const listed = operationsWithBodies([world.document, admin.body]);
+      const values = `[${'1,'.repeat(SHORT)}1]`;
+      const accepted: string[] = [];
+      let bounded = 0;
+      const { longest, done } = watchParsing();
+      try {
+        for (const { method, path, template, members } of listed) {
+          const key = path.startsWith('/admin/') ? world.gateway.adminKey : member.key;
+          const sent = await post({ method, path }, { body: largeBody(members, values), key });
+          if (sent.body.includes('server.limits.')) bounded += 1;
+          if (sent.status < 400) accepted.push(`${method} ${template}`);
+        }
+      } finally {
+        done();
+      }
+      expect(listed.length).toBeGreaterThan(80);
+      expect(bounded).toBeGreaterThan(30);
+      // It has no parameters, and reads no body.
+      expect(accepted).toEqual(['POST /admin/v1/console/links']);
+      expect(longest()).toBeLessThan(SHORT);
+    },
+    60_000,
+  );
 });
+
+/** Remembers the length of the longest text that `JSON.parse` reads. */
+function watchParsing(): { longest(): number; done(): void } {
+  const parse = vi.spyOn(JSON, 'parse');
+  let longest = 0;
+  return {
+    longest: () => longest,
+    done() {
+      longest = Math.max(0, ...parse.mock.calls.map(([text]) => text.length));
+      parse.mockRestore();
+    },
+  };
+}
+
+function post(
+  { method, path }: { method: string; path: string },
+  { body, key }: { body: Buffer | string; key: string },
+) {
+  return askRaw(world.gateway.url + path, {
+    method,
+    key,
+    body,
+    headers: { 'content-type': 'application/json' },
+  });
+}
