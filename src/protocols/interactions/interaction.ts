@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { Buffer } from 'node:buffer';
+import { parseObjectKeepingDigits } from '../../core/json/digits.ts';
 import { scanJson } from '../../core/json/json-document.ts';
 import { spliceJson } from '../../core/json/splice.ts';
-import { isJsonObject, parseJsonObject } from '../../core/json/value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { isWorkId } from '../work-id.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -52,7 +53,7 @@ export function toInteraction(value: unknown): Interaction | undefined {
 
 /** The Interaction in a provider's bytes; undefined when they hold none. */
 export function readInteraction(body: Buffer): Interaction | undefined {
-  return isUtf8(body) ? toInteraction(parseJsonObject(body.toString('utf8'))) : undefined;
+  return isUtf8(body) ? toInteraction(parseObjectKeepingDigits(body.toString('utf8'))) : undefined;
 }
 
 /** The same bytes without partial output and usage. Throws `invalid_json` and `invalid_request`. */

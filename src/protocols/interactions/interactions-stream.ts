@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { parseObjectKeepingDigits } from '../../core/json/digits.ts';
 import { scanJson } from '../../core/json/json-document.ts';
 import { spliceJson } from '../../core/json/splice.ts';
 import { isJsonObject, parseJsonObject } from '../../core/json/value.ts';
@@ -8,7 +9,7 @@ import type { SseFrame } from '../../core/sse/frame.ts';
 import { EventStream } from '../event-stream.ts';
 import { rewriteModelName } from '../model-member.ts';
 import type { ProviderWork, StreamOptions, StreamReader } from '../protocol.ts';
-import { isRunning, toInteraction } from './interaction.ts';
+import { isRunning, isTerminal, toInteraction } from './interaction.ts';
 import { commits, isCompletion, opensThought, toStreamFailure } from './interactions-event.ts';
 import { measureOutput } from './interactions-output.ts';
 import { toInteractionUsage } from './interactions-usage.ts';
@@ -65,7 +66,7 @@ class InteractionsStream extends EventStream {
       this.failure = toStreamFailure(value['error']);
       return;
     }
-    this.#note(value);
+    this.#note(value, frame);
     this.#completed ||= isCompletion(type);
     this.contentSeen ||= commits(type, value);
     this.thinking ||= opensThought(type, value);
@@ -73,10 +74,12 @@ class InteractionsStream extends EventStream {
     this.#forward(frame, value, out);
   }
 
-  #note(value: Readonly<Record<string, unknown>>): void {
+  #note(value: Readonly<Record<string, unknown>>, { data = '' }: SseFrame): void {
     const { interaction, interaction_id: id, status } = value;
-    const told = toInteraction(interaction) ?? toInteraction({ id, status });
-    if (told) this.work = told;
+    const said = toInteraction(interaction) ?? toInteraction({ id, status });
+    // The last one is kept, and its arguments go out again with the next request.
+    const last = said && isTerminal(said.status) ? parseObjectKeepingDigits(data) : undefined;
+    this.work = toInteraction(last?.['interaction']) ?? said ?? this.work;
     const usage = isJsonObject(interaction) ? interaction['usage'] : undefined;
     this.usage = toInteractionUsage(usage ?? value['usage']) ?? this.usage;
   }

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { stringifyWithRaw } from '../../core/json/raw.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import type { Interaction } from './interaction.ts';
 
@@ -23,48 +24,49 @@ export function withoutMedia({ value }: Interaction, body: Buffer): Kept {
   const stripped = strip(value, 0);
   if (stripped === value && body.length <= MAX_KEPT_BYTES)
     return { body: body.toString('utf8'), whole: true };
-  const text = JSON.stringify(stripped);
+  const text = stringifyWithRaw(stripped);
   return {
-    body: Buffer.byteLength(text) <= MAX_KEPT_BYTES ? text : JSON.stringify(outlineOf(value)),
+    body: Buffer.byteLength(text) <= MAX_KEPT_BYTES ? text : stringifyWithRaw(outlineOf(value)),
     whole: false,
   };
 }
 
-/** The value itself when nothing is to be left out of it. */
+/** The value itself when nothing is to be left out of it; copies keep the digits of their numbers. */
 function strip(value: unknown, depth: number): unknown {
-  if (depth > MAX_DEPTH && typeof value === 'object') return null;
-  if (Array.isArray(value)) {
-    const items = value.map((item) => strip(item, depth + 1));
-    return items.every((item, index) => item === value[index]) ? value : items;
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > MAX_DEPTH) return null;
+  const copy = (Array.isArray(value) ? Object.assign([], value) : { ...value }) as Members;
+  let isSame = true;
+  for (const [name, member] of Object.entries(value)) {
+    const kept: unknown = strip(member, depth + 1);
+    if (isMedia(name, member, value)) delete copy[name];
+    else if (kept === member) continue;
+    else copy[name] = kept;
+    isSame = false;
   }
-  if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value);
-  const kept = entries
-    .filter(([name, member]) => !isMedia(name, member, value))
-    .map(([name, member]) => [name, strip(member, depth + 1)] as const);
-  const isSame =
-    kept.length === entries.length && kept.every(([name, member]) => member === value[name]);
-  return isSame ? value : Object.fromEntries(kept);
+  return isSame ? value : copy;
 }
 
 /** Media are base64 in a `data` member next to a `type` or `mime_type`, or a `data:` address. */
-function isMedia(name: string, member: unknown, { type, mime_type: mime }: Members): boolean {
+function isMedia(name: string, member: unknown, holder: object): boolean {
+  const { type, mime_type: mime } = holder as Members;
   if (typeof member !== 'string') return false;
   if (name === 'data') return typeof mime === 'string' || typeof type === 'string';
   return name === 'uri' && member.startsWith('data:');
 }
 
-type Members = Readonly<Record<string, unknown>>;
+type Members = Record<string, unknown>;
 
-function outlineOf(value: Members): object {
-  const short = Object.entries(value).filter(
-    ([name, member]) =>
-      name === 'usage' || (typeof member === 'string' ? member.length <= 1024 : !isNested(member)),
-  );
+function outlineOf(value: Readonly<Members>): object {
+  const outline = { ...value };
+  for (const [name, member] of Object.entries(value)) {
+    const isShort = typeof member === 'string' ? member.length <= 1024 : !isNested(member);
+    if (name !== 'usage' && !isShort) delete outline[name];
+  }
   const { steps } = value;
-  if (!Array.isArray(steps)) return Object.fromEntries(short);
-  const kinds = steps.slice(0, MAX_STEPS).map((step) => ({ type: kindOf(step) }));
-  return { ...Object.fromEntries(short), steps: kinds };
+  return Array.isArray(steps)
+    ? { ...outline, steps: steps.slice(0, MAX_STEPS).map((step) => ({ type: kindOf(step) })) }
+    : outline;
 }
 
 function isNested(member: unknown): boolean {

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
+import { stringifyWithRaw } from '../../core/json/raw.ts';
 import { isFruitless, isRunning, toLean } from '../../protocols/interactions/interaction.ts';
 import type { Interaction } from '../../protocols/interactions/interaction.ts';
 import { toInteractionUsage } from '../../protocols/interactions/interactions-usage.ts';
@@ -66,6 +67,6 @@ export function keptOf(seen: Interaction, body: Buffer, includesInput = false): 
 
 /** @param seen as the last event of a stream sent it */
 export function keptOfStream(seen: Interaction): KeptInteraction {
-  const text = Buffer.from(JSON.stringify(seen.value));
+  const text = Buffer.from(stringifyWithRaw(seen.value));
   return { body: keptOf(seen, text).body, form: 'event' };
 }

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { stringifyWithRaw } from '../../../src/core/json/raw.ts';
 import { interactions } from '../../../src/protocols/interactions/interactions.ts';
 import { createInteractionsStream } from '../../../src/protocols/interactions/interactions-stream.ts';
 import type { StreamReader } from '../../../src/protocols/protocol.ts';
@@ -64,6 +65,13 @@ describe('a stream of Interactions', () => {
       expect(reader.outputChars).toBe('hmm'.length + 'héllo 世界'.length);
     },
   );
+
+  it(verifies('numbers.kept', 'keeps the digits of its last Interaction'), () => {
+    const value = '{"id":"v1_abc","status":"completed","steps":[{"arguments":{"rate":1.0}}]}';
+    const end = `data: {"event_type":"interaction.completed","interaction":${value}}\n\n`;
+    const { work } = run([frames(EVENTS.slice(0, 8)), end]).reader;
+    expect(stringifyWithRaw(work?.value)).toBe(value);
+  });
 
   it('holds lifecycle events back until something was generated', () => {
     const reader = createInteractionsStream({ ...ANSWER, peek: fakePeek() });
