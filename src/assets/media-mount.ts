@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createStorage } from 'unstorage';
+import { atPathFault } from '../core/disk-fault.ts';
 import type { Clock, Timer } from '../core/time/clock.ts';
 import { gatherBody, sliceBody } from '../core/memory/spooled-body.ts';
 import type { SpooledBody } from '../core/memory/spooled-body.ts';
@@ -53,9 +54,9 @@ export async function openMediaMount(config: StoreConfig, clock: Clock): Promise
   };
   return {
     async write(id, content) {
-      if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 });
       let end = 0;
       try {
+        if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 });
         for (const index of piecesOf(content.length)) {
           const start = end;
           end = Math.min(start + PIECE_BYTES, content.length);
@@ -64,7 +65,8 @@ export async function openMediaMount(config: StoreConfig, clock: Clock): Promise
         }
       } catch (error) {
         await remove(id, end).catch(() => undefined);
-        throw error;
+        const use = { setting: 'server.media.store.path' };
+        throw folder === undefined ? error : atPathFault(folder, error, use);
       }
     },
     read: (id, size) => ({

@@ -9,6 +9,7 @@ function setUp(free: number) {
   const disk = { free, asked: 0 };
   const room = createDiskRoom({
     clock,
+    directory: '/data/store',
     freeBytes() {
       disk.asked++;
       return disk.free;
@@ -24,7 +25,7 @@ describe('the room on the disk', () => {
     expect(disk.asked).toBe(1);
     clock.advance(100);
     disk.free = 63 * MIB;
-    expect(() => room.take(1)).toThrow('63 MiB are left');
+    expect(() => room.take(1)).toThrow('the disk of /data/store is full: 63 MiB are left');
   });
 
   it('is asked for before every group when there is less than a gibibyte', () => {

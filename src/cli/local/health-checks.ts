@@ -1,6 +1,9 @@
-import { access, constants, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
+import { probeFolder } from '../../core/disk-fault.ts';
+import { reasonOf } from '../../core/errors.ts';
+import { ROTATE_MASTER_KEY, weaknessOf } from '../../core/weak-key.ts';
 import { FILES_PER_CALL, usualConnections } from '../../upstream/places/file-limit.ts';
 
 /** One finding of `gateway doctor`. */
@@ -26,18 +29,29 @@ export function checkNode(version: string): Finding {
       };
 }
 
-/** The directory exists and can be written, or could be made. */
-export async function checkDirectory(name: string, path: string): Promise<Finding> {
+/** Writes of the embedded store that would leave less are refused. */
+const RESERVED_MIB = 64;
+/** Less than this is soon used up. */
+const LOW_MIB = 1024;
+
+/** The directory exists and takes a file, or could be made, and its disk has room. */
+export async function checkDirectory(
+  name: string,
+  path: string,
+  probe: (folder: string) => Promise<number> = probeFolder,
+): Promise<Finding> {
   const existing = await nearestExisting(path);
+  let free: number;
   try {
-    await access(existing, constants.W_OK);
-  } catch {
-    const hint = `give the gateway's user the right to write ${existing}`;
-    return { name, state: 'bad', message: `${path} cannot be written`, hint };
+    free = Math.floor((await probe(existing)) / (1024 * 1024));
+  } catch (error) {
+    return { name, state: 'bad', message: reasonOf(error) };
   }
-  const message =
-    existing === path ? `${path} can be written` : `${path} will be created by the first start`;
-  return { name, state: 'ok', message };
+  const state = free < RESERVED_MIB ? 'bad' : free < LOW_MIB ? 'warn' : 'ok';
+  const use = existing === path ? 'can be written' : 'will be created by the first start';
+  const message = `${path} ${use}; ${free.toLocaleString('en')} MiB are free`;
+  const hint = `free some space there: the store writes nothing into the last ${RESERVED_MIB} MiB`;
+  return { name, state, message, hint };
 }
 
 /** Records of calls that a power cut can lose, by `server.ledger_sync`. */
@@ -73,6 +87,15 @@ export async function checkKeyFile(path: string): Promise<Finding | undefined> {
   }
   const message = `${path} can be read by others on this machine`;
   return { name: 'key file', state: 'bad', message, hint: `chmod 600 ${path}` };
+}
+
+/** Finding about a master key that comes from the configuration or its file. */
+export function checkMasterKey(key: string): Finding {
+  const name = 'master key';
+  const weakness = weaknessOf(key);
+  if (weakness === undefined) return { name, state: 'ok', message: 'it is long and varied' };
+  const message = `it is easy to guess: ${weakness}`;
+  return { name, state: 'warn', message, hint: ROTATE_MASTER_KEY };
 }
 
 /** Nothing listens on the port, so that a start would succeed. */

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { atPath } from '../disk-fault.ts';
 import { ByteGatherer } from '../sse/byte-gatherer.ts';
 import type { IdSource } from '../ids.ts';
 import { fromBytes, joinBodies } from './spooled-body.ts';
@@ -13,7 +14,7 @@ const READ_BYTES = 64 * 1024;
 
 /** A body that is written once and read any number of times, on disk when it is large. */
 export interface Spool extends SpooledBody {
-  /** One at a time; await it before the next. Rejects with the system's error. */
+  /** One at a time; await it before the next. Rejects with an error that names the directory. */
   write(chunk: Buffer): Promise<void>;
   /** Gives memory and disk back; who still reads gets an error. Idempotent. */
   dispose(): Promise<void>;
@@ -37,24 +38,31 @@ export function createSpools(directory: string, ids: IdSource): Spools {
     isSwept = true;
     return openUnnamed(join(directory, ids.next('body')));
   };
-  return { create: () => new FileSpool(openFile) };
+  return { create: () => new FileSpool(openFile, directory) };
 }
 
 class FileSpool implements Spool {
   length = 0;
   readonly #openFile: () => Promise<FileHandle>;
+  readonly #directory: string;
   #memory: ByteGatherer | undefined = new ByteGatherer();
   #file: FileHandle | undefined;
 
-  constructor(openFile: () => Promise<FileHandle>) {
+  constructor(openFile: () => Promise<FileHandle>, directory: string) {
     this.#openFile = openFile;
+    this.#directory = directory;
   }
 
   async write(chunk: Buffer): Promise<void> {
     this.length += chunk.length;
     this.#memory?.add(chunk);
-    if (!this.#memory) await this.#file?.writeFile(chunk);
-    else if (this.length > SPOOL_MEMORY_BYTES) await this.#moveToFile(this.#memory);
+    const memory = this.#memory;
+    if (memory && this.length <= SPOOL_MEMORY_BYTES) return;
+    await atPath(
+      this.#directory,
+      async () => (memory ? this.#moveToFile(memory) : this.#file?.writeFile(chunk)),
+      { setting: 'server.data_dir' },
+    );
   }
 
   open(start = 0, end = this.length): AsyncIterable<Buffer> {

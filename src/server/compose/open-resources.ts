@@ -16,7 +16,6 @@ import { readKeptPrices } from '../../resources/prices/kept-prices.ts';
 import { bindResources } from '../../resources/registry.ts';
 import { Repository } from '../../resources/store/repository.ts';
 import type { Store } from '../../store/store.ts';
-import { checkMasterKey } from '../process/check-master-key.ts';
 import { createLivePrices } from '../../usage/prices/live-prices.ts';
 import { createLiveCatalog } from './live-catalog.ts';
 import type { LiveCatalog } from './live-catalog.ts';
@@ -60,7 +59,6 @@ export async function openResources(
 ): Promise<LiveResources> {
   const { config, clock, ids, log, masterKeys } = options;
   const sealer = createSealer(masterKeys);
-  await checkMasterKey(store, sealer);
   const hasher = createKeyHasher(masterKeys);
   const operator = operatorNames(config);
   const { webhooks } = config.notifications;

@@ -7,7 +7,7 @@ import { newKeyValue } from '../../resources/kinds/key.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 import { damaged } from '../../store/damage.ts';
 import { fileOf, isInFiles } from '../../store/find-backend.ts';
-import { writeOnce } from './write-once.ts';
+import { writeOnce } from '../secrets/write-once.ts';
 
 type StorePlace = Pick<ServerConfig, 'dataDir' | 'store'> & Partial<Pick<ServerConfig, 'secrets'>>;
 

@@ -1,9 +1,11 @@
+import cluster from 'node:cluster';
 import { mkdir } from 'node:fs/promises';
 import type { GatewayConfig } from '../../config/read/load-config.ts';
 import type { ReferenceSources } from '../../config/objects/references.ts';
 import { resolveSecret } from '../../config/objects/references.ts';
 import type { SecretRef } from '../../config/objects/references.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
+import { atPath } from '../../core/disk-fault.ts';
 import type { Clock, Timer } from '../../core/time/clock.ts';
 import { createIdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
@@ -18,11 +20,13 @@ import { consoleAlone } from '../console/console-front.ts';
 import { readCertificate } from '../http/certificate-files.ts';
 import { listen } from '../http/listen.ts';
 import type { Listener } from '../http/listen.ts';
-import { loadMasterKeys } from './master-key.ts';
 import { openGateway } from '../compose/open-gateway.ts';
 import type { GatewayOptions } from '../compose/gateway-options.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
 import { resolveOutside } from '../compose/resolve-programs.ts';
+import { openMasterKeys } from '../secrets/master-keys.ts';
+import type { MasterKeys } from '../secrets/master-keys.ts';
+import { openStore as openConfiguredStore } from '../../store/open-store.ts';
 
 export interface ServeDeps extends Pick<GatewayOptions, 'openStore' | 'takesWork'> {
   clock: Clock;
@@ -33,41 +37,45 @@ export interface ServeDeps extends Pick<GatewayOptions, 'openStore' | 'takesWork
 /** Opens the gateway of a configuration; nothing listens yet. */
 export async function openConfigured(
   { server, origins }: Pick<GatewayConfig, 'server' | 'origins'>,
-  { clock, log, sources, openStore, takesWork }: ServeDeps,
+  { clock, log, sources, openStore: open = openConfiguredStore, takesWork }: ServeDeps,
 ): Promise<Gateway> {
   await makeDataDirectory(server.dataDir);
   await assertNotEmptied(server);
   const resolve = (reference: SecretRef): Promise<string> => resolveSecret(reference, sources);
-  const masterKeys = await loadMasterKeys({ secrets: server.secrets, resolve });
+  const outside = await resolveOutside(server, resolve);
+  const connections = usualConnections(await readFileLimit(nodeFileLimits));
+  const store = await open(server.store, { clock });
+  let master: MasterKeys;
+  try {
+    master = await openMasterKeys(store, { secrets: server.secrets, resolve });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  if (master.warning !== undefined && cluster.isPrimary) log.warn(master.warning);
   return openGateway({
     config: server,
     firstContentSet: origins.has('timeouts.first_content'),
-    ...(await resolveOutside(server, resolve)),
+    ...outside,
     environment: sources.env,
     proxies: createProxyRules(sources.env),
-    masterKeys,
+    masterKeys: master.keys,
     clock,
     ids: createIdSource(clock),
     log,
-    openStore,
+    openStore: async () => store,
     takesWork,
     random: Math.random,
-    connections: usualConnections(await readFileLimit(nodeFileLimits)),
+    connections,
   });
 }
 
-async function makeDataDirectory(path: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code === 'EEXIST' ? 'a file of that name is in the way' : message;
-    throw new Error(
-      `cannot use ${path} as the data directory: ${reason}; name another with server.data_dir`,
-      { cause: error },
-    );
-  }
-}
+const makeDataDirectory = (path: string): Promise<unknown> =>
+  atPath(path, () => mkdir(path, { recursive: true, mode: 0o700 }), {
+    verb: 'use',
+    purpose: 'as the data directory',
+    setting: 'server.data_dir',
+  });
 
 export interface Serving {
   readonly url: string;

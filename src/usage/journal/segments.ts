@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { atPathFault } from '../../core/disk-fault.ts';
 import { toFrameHead } from './frames.ts';
 import { segmentName } from './segment-name.ts';
 
@@ -31,7 +32,7 @@ interface Segment {
 
 /**
  * Files of one worker's journal. Frames are written in order of their numbers, by one `write` each; a
- * file is removed once everything in it is in the store. Throws what the system throws.
+ * file is removed once everything in it is in the store. Throws an error that names the file.
  */
 export class Segments {
   readonly #folder: string;
@@ -60,10 +61,12 @@ export class Segments {
     let written = 0;
     try {
       written = writevSync(segment.file, pieces);
+    } catch (error) {
+      throw atPathFault(segment.path, error);
     } finally {
       if (written !== size) this.#cut(segment);
     }
-    if (written !== size) throw new Error('the disk took only a part of the ledger journal');
+    if (written !== size) throw new Error(`the disk took only a part of ${segment.path}`);
     segment.size += size;
     segment.isDirty = true;
   }
@@ -132,10 +135,18 @@ export class Segments {
   }
 
   #open(first: number): Segment {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const path = join(this.#folder, segmentName(this.#worker, first));
-    const file = openSync(path, 'ax', 0o600);
+    const file = this.#create(path);
     return { path, file, size: 0, last: first, isDirty: false, isNew: true };
+  }
+
+  #create(path: string): number {
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      return openSync(path, 'ax', 0o600);
+    } catch (error) {
+      throw atPathFault(path, error);
+    }
   }
 
   /** Removes an incomplete frame: nothing after it would be read. */

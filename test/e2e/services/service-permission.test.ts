@@ -41,7 +41,7 @@ let path: string;
 
 beforeAll(async () => {
   gateway = await startGateway(CONFIG, {
-    env: { GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') },
+    env: { GATEWAY_MASTER_KEY: 'a-master-key-of-32-characters-00' },
   });
   const agent = await gateway.call('POST', '/v1/agents', {
     body: {

@@ -36,7 +36,7 @@ async function start(server: object): Promise<TestGateway> {
       providers: [{ name: 'acme', type: 'mock', mock: { rules: RULES } }],
       models: [{ name: 'acme/one', routes: [{ provider: 'acme' }] }],
     },
-    { env: { GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') } },
+    { env: { GATEWAY_MASTER_KEY: 'a-master-key-of-32-characters-00' } },
   );
   onTestFinished(async () => void (await gateway.stop()));
   return gateway;

@@ -1,3 +1,5 @@
+import { statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Clock } from '../../../core/time/clock.ts';
 import { StoreError } from '../../store.ts';
 
@@ -10,9 +12,13 @@ const RESERVED_BYTES = 64 * MIB;
 /** Spare bytes with which no disk fills up within so many milliseconds, other writers included. */
 const AMPLE_BYTES = 1024 * MIB;
 const AMPLE_MS = 100;
+/** More than a lock file takes. */
+const LOCK_BYTES = MIB;
 
 export interface DiskRoomOptions {
   clock: Clock;
+  /** Folder of the store, for errors. */
+  directory: string;
   freeBytes: () => number;
 }
 
@@ -23,7 +29,7 @@ export interface DiskRoom {
 }
 
 /** Asks the system before every group, but only now and then while there is plenty of room. */
-export function createDiskRoom({ clock, freeBytes }: DiskRoomOptions): DiskRoom {
+export function createDiskRoom({ clock, directory, freeBytes }: DiskRoomOptions): DiskRoom {
   let free = 0;
   let askAgainAt = -Infinity;
   return {
@@ -35,16 +41,36 @@ export function createDiskRoom({ clock, freeBytes }: DiskRoomOptions): DiskRoom 
       }
       // A page is rewritten for every change in it, so a group takes more room than its values.
       const needed = bytes * 2;
-      if (free < RESERVED_BYTES + needed) throw full(free);
+      if (free < RESERVED_BYTES + needed) throw full(directory, free, RESERVED_BYTES);
       free -= needed;
     },
   };
 }
 
-function full(free: number): StoreError {
-  const left = Math.floor(free / MIB);
+/**
+ * Throws `StoreError` `full` where lmdb would make a file on a disk without room for it: it maps the file into
+ * memory, and the first write to a page that the disk does not take ends the process (SIGBUS).
+ */
+export function assertRoomForFiles(directory: string, freeBytes: () => number): void {
+  const [data, lock] = ['data.mdb', 'lock.mdb'].map((name) =>
+    statSync(join(directory, name), { throwIfNoEntry: false }),
+  );
+  if (data && data.size > 0 && lock) return;
+  const needed = data && data.size > 0 ? LOCK_BYTES : RESERVED_BYTES;
+  const free = freeBytes();
+  if (free < needed) throw full(directory, free, needed);
+}
+
+/** Bytes that this user may still write to the disk of a folder. */
+export function freeBytesOf(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize;
+}
+
+function full(directory: string, free: number, kept: number): StoreError {
+  const [left, last] = [free, kept].map((bytes) => Math.floor(bytes / MIB));
   return new StoreError(
     'full',
-    `the disk of the store is full: ${left} MiB are left, nothing is written into the last 64`,
+    `the disk of ${directory} is full: ${left} MiB are left, and nothing is written into the last ${last}; free some space there`,
   );
 }

@@ -1,11 +1,10 @@
-import { statfsSync } from 'node:fs';
 import { open, type Database, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import { systemClock } from '../../../core/time/clock.ts';
 import { damaged } from '../../damage.ts';
 import { newerFormat } from '../../store-meta.ts';
 import { StoreError } from '../../store.ts';
 import { assertUncut } from './closed-mark.ts';
-import { createDiskRoom } from './disk-room.ts';
+import { assertRoomForFiles, createDiskRoom, freeBytesOf } from './disk-room.ts';
 import { FORMAT, formatOf, migrate, type MetaTable } from './migrations.ts';
 import { FILE_MODE, prepareDirectory, unusable } from './prepare-directory.ts';
 import { fromRowBytes, type StoredRow } from './rows.ts';
@@ -16,6 +15,7 @@ import { transactionOf } from './transaction-of.ts';
 const VERSION_BLOCK = 2 ** 20;
 
 export interface LmdbEnvironment {
+  readonly directory: string;
   readonly root: RootDatabase<Buffer, Buffer>;
   readonly data: Database<Buffer, Buffer>;
   readonly expiry: Database<Buffer, Buffer>;
@@ -38,14 +38,15 @@ export interface LmdbEnvironment {
  */
 export function openEnvironment(directory: string): LmdbEnvironment {
   const isShort = prepareDirectory(directory);
+  assertRoomForFiles(directory, () => freeBytesOf(directory));
   try {
     return openTables(directory, isShort);
   } catch (cause) {
     if (cause instanceof StoreError) throw cause;
-    const { code, message } = fromLmdbError(cause);
+    const { code, message } = fromLmdbError(cause, directory);
     if (code === 'unavailable' || code === 'read_only') throw unusable(directory, cause);
     if (code === 'corrupt') throw damaged('lmdb cannot read it', `the store in ${directory}`);
-    throw new StoreError(code, `${message} (${directory})`, { cause });
+    throw new StoreError(code, message, { cause });
   }
 }
 
@@ -78,18 +79,16 @@ function openTables(directory: string, isShort: boolean): LmdbEnvironment {
 }
 
 function tablesOf(root: RootDatabase<Buffer, Buffer>, directory: string): LmdbEnvironment {
-  const freeBytes = (): number => {
-    const { bavail, bsize } = statfsSync(directory);
-    return bavail * bsize;
-  };
+  const freeBytes = (): number => freeBytesOf(directory);
   const format = storedFormat(root, directory);
-  if (format < FORMAT) createDiskRoom({ clock: systemClock, freeBytes }).take(0);
+  if (format < FORMAT) createDiskRoom({ clock: systemClock, directory, freeBytes }).take(0);
   const binary = { encoding: 'binary', keyEncoding: 'binary' } as const;
   const data = root.openDB<Buffer, Buffer>('data', { ...binary, useVersions: true });
   const expiry = root.openDB<Buffer, Buffer>('expiry', binary);
   const meta = openMeta(root);
   if (format < FORMAT) migrate(meta);
   return {
+    directory,
     root,
     data,
     expiry,

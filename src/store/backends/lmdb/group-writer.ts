@@ -79,7 +79,7 @@ export function createGroupWriter(options: GroupWriterOptions): GroupWriter {
       const { issued, durable } = issueAll(units, environment, versions);
       settleAll(issued, await outcomesOf(issued, durable));
     } catch (thrown) {
-      const error = await toStoreError(thrown);
+      const error = await toStoreError(thrown, environment.directory);
       for (const unit of units) unit.fail(error);
     } finally {
       timer.cancel();

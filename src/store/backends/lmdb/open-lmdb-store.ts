@@ -108,7 +108,7 @@ function startParts(environment: LmdbEnvironment, directory: string, clock: Cloc
   const watchers = createWatchers();
   const versions = createVersionSource(environment);
   const feed = openChangeFeed({ directory, clock, watchers, lastTransaction, refresh });
-  const room = createDiskRoom({ clock, freeBytes: environment.freeBytes });
+  const room = createDiskRoom({ clock, directory, freeBytes: environment.freeBytes });
   const writer = createGroupWriter({ environment, versions, room, onWritten: feed.publish });
   const stopSweeper = startSweeper({
     clock,

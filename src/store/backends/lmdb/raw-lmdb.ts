@@ -45,7 +45,7 @@ export async function openRawLmdb(directory: string): Promise<RawLmdb> {
 export async function openRawLmdbTarget(directory: string): Promise<RawTarget> {
   const environment = openEnvironment(directory);
   const { root, data, expiry, meta } = environment;
-  const room = createDiskRoom({ clock: systemClock, freeBytes: environment.freeBytes });
+  const room = createDiskRoom({ clock: systemClock, directory, freeBytes: environment.freeBytes });
   const transact = (size: number, write: () => void): Promise<void> =>
     guarded(async () => {
       room.take(size);

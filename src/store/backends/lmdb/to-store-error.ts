@@ -28,15 +28,17 @@ const DAMAGE: ReadonlySet<string> = new Set([
 ]);
 
 /** Turns an error of lmdb into the one error type of stores. */
-export async function toStoreError(thrown: unknown): Promise<StoreError> {
+export async function toStoreError(thrown: unknown, directory?: string): Promise<StoreError> {
   if (thrown instanceof StoreError) return thrown;
-  return fromLmdbError(await causeOf(thrown));
+  return fromLmdbError(await causeOf(thrown), directory);
 }
 
-export function fromLmdbError(cause: unknown): StoreError {
+/** @param directory folder of the store, named where its disk is the cause */
+export function fromLmdbError(cause: unknown, directory?: string): StoreError {
   const number = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   if (DAMAGE.has(number) || isDecodingFailure(cause)) return damaged('lmdb cannot read it');
-  const [code, message] = CODES[number] ?? ['unavailable', `the store failed: ${String(cause)}`];
+  const [code, what] = CODES[number] ?? ['unavailable', `the store failed: ${String(cause)}`];
+  const message = directory === undefined ? what : `${what} (${directory})`;
   return new StoreError(code, message, { cause });
 }
 

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { atPath } from '../../core/disk-fault.ts';
+
+const PLACED = { setting: 'server.data_dir' };
 
 export interface OnceInput {
   /** Name of the file's content for people. */
@@ -13,10 +16,11 @@ export interface OnceInput {
  * The line of a private file, which is made (mode 0600) if it is not there. Of several processes that
  * start at once, all get the line of one.
  *
- * @throws Error that says what to do when the file is empty
+ * @throws Error that says what to do when the file is empty or cannot be written; then nothing is left of it
  */
 export async function writeOnce(path: string, { what, make }: OnceInput): Promise<string> {
-  const line = (await read(path)) ?? (await create(path, make()));
+  const known = await atPath(path, () => read(path), { ...PLACED, verb: 'read' });
+  const line = known ?? (await atPath(path, () => create(path, make()), PLACED));
   if (line !== '') return line;
   throw new Error(`${path} is empty; put ${what} back, or remove the file`);
 }
@@ -34,8 +38,8 @@ async function read(path: string): Promise<string | undefined> {
 async function create(path: string, line: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  await writeFile(draft, `${line}\n`, { mode: 0o600, flush: true });
   try {
+    await writeFile(draft, `${line}\n`, { mode: 0o600, flush: true });
     await link(draft, path);
     return line;
   } catch (error) {

@@ -2,7 +2,7 @@ import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { firstStart } from '../../../src/server/process/first-start.ts';
-import { writeOnce } from '../../../src/server/process/write-once.ts';
+import { writeOnce } from '../../../src/server/secrets/write-once.ts';
 import { verifies } from '../../requirements.ts';
 import { makeResources } from '../../resources/make-resources.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
