@@ -7,8 +7,10 @@ export type AlertType =
   | 'alert.forecast'
   | 'alert.outage'
   | 'alert.recovery'
+  | 'alert.refusal'
   | 'alert.schedule'
-  | 'alert.unpriced';
+  | 'alert.unpriced'
+  | 'alert.waiting';
 
 /** Event that is reported to operators. */
 export interface Alert {

@@ -1,3 +1,4 @@
+import type { LimitReached } from '../core/errors.ts';
 import { fromNanos } from '../core/money.ts';
 import { budget as definition, toBudget } from '../resources/kinds/budget.ts';
 import type { Stored } from '../resources/store/stored.ts';
@@ -9,6 +10,7 @@ import { budgetScope } from '../usage/budgets/extra-payers.ts';
 import { readSpend } from '../usage/spend/read-spend.ts';
 import type { Alert } from './alert.ts';
 
+const DAY_LENGTH = '2026-11-21'.length;
 const MARKS = [50, 80, 100] as const;
 /** A crossing shortly before the end of a window is seen after it. */
 const LATE_MS = 5 * 60_000;
@@ -74,7 +76,7 @@ function alertsOf(spent: Spent): Alert[] {
   return [...alerts, toForecastAlert(spent, forecast)];
 }
 
-/** Alert of a budget that a call did not fit into, or of which so many percent are spent. */
+/** Alert of a budget of which so many percent are spent. */
 function toAlert(spent: Spent, percent: number): Alert {
   const { budget, organization, window, settled, at } = spent;
   return {
@@ -103,7 +105,7 @@ function toForecastAlert(spent: Spent, forecast: number): Alert {
 function idOf(
   { id, amount }: Budget,
   { name, to }: BudgetWindow,
-  mark: number | 'forecast',
+  mark: number | string,
 ): Pick<Alert, 'id' | 'isForGood'> {
   return {
     id: `budget/${id}/${name}/${fromNanos(amount)}/${mark}`,
@@ -111,7 +113,11 @@ function idOf(
   };
 }
 
-function factsOf({ budget, window, settled }: Spent): Alert['data'] {
+function factsOf({
+  budget,
+  window,
+  settled,
+}: Pick<Spent, 'budget' | 'window' | 'settled'>): Alert['data'] {
   return {
     budget: budget.id,
     name: budget.name,
@@ -128,22 +134,39 @@ function forecastOf({ window: { from, to }, settled, at }: Spent): number | unde
   return Math.round(settled / elapsed);
 }
 
-/** Alert of a budget that a call did not fit into any more: the mark of 100 % for the rest. */
-export function exceededAlert(budget: Budget, organization: string, at: number): Alert {
+/** Call that did not fit into the rest of a budget. */
+export interface UnfitCall {
+  readonly id: string;
+  readonly organization: string;
+  readonly model: string;
+  /** Milliseconds since epoch. */
+  readonly at: number;
+  /** State of the budget that refused it. */
+  readonly limit: Pick<LimitReached, 'used' | 'held' | 'needed'>;
+}
+
+/** One for each budget and day (UTC). It uses up none of the marks, which are of money that is spent. */
+export function refusalAlert(budget: Budget, call: UnfitCall): Alert {
+  const { id, organization, model, at, limit } = call;
   const window = budget.windowAt(at);
+  const day = new Date(at).toISOString().slice(0, DAY_LENGTH);
+  const left = fromNanos(Math.max(0, budget.amount - limit.used - limit.held));
+  const needed = fromNanos(limit.needed ?? 0);
+  const { downgradeTo } = budget;
+  const end = downgradeTo === undefined ? 'it was refused' : `${downgradeTo} was to answer it`;
   return {
-    ...idOf(budget, window, 100),
-    type: 'alert.budget',
+    id: idOf(budget, window, `refused/${day}`).id,
+    type: 'alert.refusal',
     organization,
     at,
-    text: `Budget ${budget.name}: a call did not fit into what is left of ${fromNanos(budget.amount)} USD (${window.name})`,
+    text: `Budget ${budget.name}: a call of ${model} did not fit: it could cost ${needed} USD, and of ${fromNanos(budget.amount)} USD ${left} are left (${window.name}); ${end}; first of ${day}: ${id}`,
     data: {
-      budget: budget.id,
-      name: budget.name,
-      window: window.name,
-      amount: fromNanos(budget.amount),
-      spent: null,
-      percent: 100,
+      ...factsOf({ budget, window, settled: limit.used }),
+      left,
+      needed,
+      model,
+      request: id,
+      day,
     },
   };
 }

@@ -70,6 +70,43 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** Owner of a limit; `gateway` is the platform as a whole. */
+export type LimitOwner = 'key' | 'organization' | 'budget' | 'conversation' | 'gateway';
+
+/** Unit that a limit counts: nano-dollars, tokens, requests, or requests in flight at once. */
+export type LimitUnit = 'money' | 'tokens' | 'requests' | 'in_flight';
+
+/** Limit that turned a request away, with its state at that moment. Amounts are in its unit. */
+export interface LimitReached {
+  readonly owner: LimitOwner;
+  /** Empty for the gateway. */
+  readonly id: string;
+  /** Null where the owner has no name of its own, or it is not known here. */
+  readonly name: string | null;
+  readonly unit: LimitUnit;
+  /** `lifetime`, `month`, `week`, `day` or `minute`; null for requests in flight. */
+  readonly per: string | null;
+  readonly most: number;
+  /** Amount that settled calls have spent. */
+  readonly used: number;
+  /** Amount that is reserved for calls under way. */
+  readonly held: number;
+  /** The most that the request could take; null where it was refused before that was known. */
+  readonly needed: number | null;
+  /** Milliseconds since epoch at which the limit begins again, or has room; null: never, or not known. */
+  readonly freeAt: number | null;
+  /** Absent where no tokens were bounded. */
+  readonly bound?: TokenBound | undefined;
+}
+
+/** Tokens that a reservation is for. */
+export interface TokenBound {
+  readonly input: number;
+  readonly output: number;
+  /** Source of `output`: the request, the model's own limit, or the gateway's default. */
+  readonly from: 'request' | 'model' | 'default';
+}
+
 export interface GatewayErrorOptions {
   message?: string;
   /** Overrides the row's status, for example when a provider's own client error is passed on. */
@@ -83,6 +120,8 @@ export interface GatewayErrorOptions {
   /** False: official clients do not repeat the call (`x-should-retry: false`). */
   retry?: boolean;
   headers?: Record<string, string>;
+  /** Limit that the request did not fit; for its record, never for the body of an answer. */
+  limit?: LimitReached;
   cause?: unknown;
 }
 
@@ -96,6 +135,7 @@ export class GatewayError extends Error {
   readonly providerCode: string | undefined;
   readonly retry: boolean | undefined;
   readonly headers: Record<string, string> | undefined;
+  readonly limit: LimitReached | undefined;
 
   constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
     super(options.message ?? ERRORS[code].message, { cause: options.cause });
@@ -106,12 +146,13 @@ export class GatewayError extends Error {
     this.providerCode = options.providerCode;
     this.retry = options.retry;
     this.headers = options.headers;
+    this.limit = options.limit;
   }
 
   /** The same error but for the members given. */
   with(changes: GatewayErrorOptions): GatewayError {
-    const { code, message, status, param, type, providerCode, retry, headers, cause } = this;
-    const own = { message, status, param, type, providerCode, retry, headers, cause };
+    const { code, message, status, param, type, providerCode, retry, headers, limit, cause } = this;
+    const own = { message, status, param, type, providerCode, retry, headers, limit, cause };
     const given = Object.entries({ ...own, ...changes }).filter(([, value]) => value !== undefined);
     return new GatewayError(code, Object.fromEntries(given) as GatewayErrorOptions);
   }

@@ -13,6 +13,7 @@ import { decideAll, firstRefusal } from '../usage/rates/pending-claim.ts';
 import type { Refusals } from '../usage/requests/refusals.ts';
 import { boundOf, costOf } from '../usage/spend/pricing.ts';
 import { admitCall } from './admission/admit-call.ts';
+import { outputBoundOf, readable } from './admission/call-bound.ts';
 import type { PlannedCall } from './admission/admit-call.ts';
 import { describeAnswer } from './answer-headers.ts';
 import { createContentRecorder } from './content-recorder.ts';
@@ -48,14 +49,6 @@ export interface InferenceDeps extends CallDeps, PlanDeps {
   /** Keep prompts and answers in the records (config: log.content). */
   keepContent: boolean;
 }
-
-/**
- * Most output tokens that are reserved for a call: no answer has more, whatever the client multiplies, and sums
- * of them stay exact.
- */
-const MAX_OUTPUT = 2 ** 31;
-/** Tokens that a model reads at most whose window is not known. */
-const UNKNOWN_WINDOW = 1_000_000;
 
 /**
  * Takes one authenticated request from its bytes to an answer, or to the beginning of a stream
@@ -96,7 +89,8 @@ export async function runInference(
   try {
     if (call.entry.admitted) {
       const first = call;
-      ({ call, plan } = await admitCall({ call, plan }, (to) => downgrade(first, to, deps)));
+      const instead = (to: Downgrade) => downgrade(first, to, deps);
+      ({ call, plan } = await admitCall({ call, plan }, instead, deps.outputBound));
     }
     if (request.beforeSend) await request.beforeSend().catch(asPersistence);
     const committed = await runCall(call, plan, deps);
@@ -195,8 +189,7 @@ function begin(
   deps: InferenceDeps,
 ): Call {
   const { imagesBound: images = 0, secondsBound: seconds = 0, body, asks } = peek;
-  const asksFor = peek.outputBound ?? (model.maxOutputTokens ?? deps.outputBound) * peek.choices;
-  const outputBound = Math.min(asksFor, MAX_OUTPUT);
+  const outputBound = outputBoundOf(peek, model, deps.outputBound);
   const usage = estimateUsage({ inputBytes: body.length, model }, 0);
   // The dearest route counts, since it is not known yet which one answers.
   let bound = 0;
@@ -245,12 +238,6 @@ function begin(
       skipped: plan.skipped,
     },
   };
-}
-
-/** The most tokens of a prompt that a model reads; it refuses a longer one. */
-function readable(inputBound: number, { contextWindow }: Model): number {
-  const window = contextWindow ?? (inputBound === Infinity ? UNKNOWN_WINDOW : Infinity);
-  return Math.min(inputBound, window);
 }
 
 function recordContent(body: Buffer): ContentRecorder {

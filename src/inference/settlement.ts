@@ -13,6 +13,7 @@ export interface Ending {
   status: number;
   result: RequestOutcome['result'];
   errorCode?: string | undefined;
+  limit?: RequestOutcome['limit'];
   /** Absent: nothing billable was produced. */
   consumption?: Consumption | undefined;
 }
@@ -34,6 +35,7 @@ export function settleCall(call: Call, ending: Ending, clock: Clock): Promise<vo
     status: ending.status,
     result: ending.result,
     errorCode: ending.errorCode,
+    limit: ending.limit,
     answeredBy: answeredBy && {
       model: answeredBy.model.id,
       provider: answeredBy.route.provider.name,
@@ -65,6 +67,7 @@ export function settleError(
       status: aborted ? 499 : error.status,
       result: aborted ? 'aborted' : 'error',
       errorCode: aborted ? undefined : error.code,
+      limit: error.limit,
     },
     clock,
   );

@@ -127,7 +127,9 @@ async function refuseAfter(claims: readonly PendingClaim[], thrown: unknown): Pr
 }
 
 function checkKey(principal: Principal, need: Need, { deps, claims }: Asking): void {
-  take(deps.rates.admitKey(principal, claims[0]), claims, 'key_rate_limited');
+  const { rates } = deps;
+  if (!take(rates.admitKey(principal, claims[0]), claims))
+    throw rates.refuseKey?.(principal) ?? new GatewayError('key_rate_limited');
   checkRights(principal, need);
 }
 
@@ -150,15 +152,25 @@ export async function enter(
   { concurrency }: Pick<GateDeps, 'concurrency'>,
 ): Promise<() => void> {
   const leave = await concurrency.enter(principal);
-  if (!leave) throw new GatewayError('key_concurrency_exceeded');
-  return leave;
+  if (leave) return leave;
+  const { keyId: id, keyName: name, concurrencyCap } = principal;
+  const cap = concurrencyCap ?? 0;
+  const amounts = { most: cap, used: cap, held: 0, needed: 1, freeAt: null };
+  const limit = { owner: 'key', id, name, unit: 'in_flight', per: null, ...amounts } as const;
+  throw new GatewayError('key_concurrency_exceeded', { limit });
 }
 
-/** Throws the refusal of a request that is turned away at once. */
-function take(asked: boolean | PendingClaim, claims: PendingClaim[], refusal: ErrorCode): void {
-  if (asked === false) throw new GatewayError(refusal);
-  if (asked !== true) claims.push(asked);
+/** False for a request that is turned away at once. */
+function take(asked: boolean | PendingClaim, claims: PendingClaim[]): boolean {
+  if (typeof asked !== 'boolean') claims.push(asked);
+  return asked !== false;
 }
+
+function refusePlatform({ refusePlatform: refuse }: Refusing, caller: Caller): GatewayError {
+  return refuse?.(caller) ?? new GatewayError('global_rate_limited');
+}
+
+type Refusing = Pick<RateLimiter, 'admitPlatform' | 'refusePlatform'>;
 
 interface Asking {
   readonly deps: GateDeps;
@@ -176,7 +188,7 @@ function admitAsWhoIs(
   asking: Asking,
 ): Principal | Promise<Principal> {
   const { deps } = asking;
-  if (deps.rates.isPlatformFull()) throw new GatewayError('global_rate_limited');
+  if (deps.rates.isPlatformFull()) throw refusePlatform(deps.rates, 'client');
   if (key === undefined) return refuseKeyless(asking);
   let found: KeyFound | Promise<KeyFound>;
   try {
@@ -198,7 +210,7 @@ function admitFound(found: KeyFound, asking: Asking): Principal {
 }
 
 function askPlatform({ deps, claims }: Asking, caller: Caller): void {
-  take(deps.rates.admitPlatform(caller), claims, 'global_rate_limited');
+  if (!take(deps.rates.admitPlatform(caller), claims)) throw refusePlatform(deps.rates, caller);
 }
 
 /** @throws GatewayError that names the fault of an invalid key */
@@ -218,12 +230,9 @@ function refuseUnknown(scope: Scope | null, cause: unknown, asking: Asking): nev
 }
 
 /** Rejects with `global_rate_limited` or `persistence_failed`. */
-export async function admitToPlatform(
-  rates: Pick<RateLimiter, 'admitPlatform'>,
-  caller: Caller,
-): Promise<void> {
+export async function admitToPlatform(rates: Refusing, caller: Caller): Promise<void> {
   const claims: PendingClaim[] = [];
-  take(rates.admitPlatform(caller), claims, 'global_rate_limited');
+  if (!take(rates.admitPlatform(caller), claims)) throw refusePlatform(rates, caller);
   await decideAll(claims);
 }
 

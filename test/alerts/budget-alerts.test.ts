@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { exceededAlert, findBudgetAlerts } from '../../src/alerts/budget-alerts.ts';
+import { findBudgetAlerts, refusalAlert } from '../../src/alerts/budget-alerts.ts';
+import type { Alert } from '../../src/alerts/alert.ts';
 import { createAlerts } from '../../src/alerts/create-alerts.ts';
 import { createLog } from '../../src/core/log.ts';
 import { toBudget } from '../../src/resources/kinds/budget.ts';
 import type { Stored } from '../../src/resources/store/stored.ts';
 import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import { createLedger } from '../../src/usage/ledger/ledger-store.ts';
+import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createStarts, DAY, outcome, principal } from '../usage/usage-fixtures.ts';
 
@@ -58,6 +60,7 @@ function setUp(per: string) {
   return {
     clock,
     stored,
+    raise: (alert: Alert) => alerts.raise(alert),
     /** What is found now. */
     alerts: () => findBudgetAlerts({ repository, store }, { at: clock.now(), since: clock.now() }),
     async spend(dollars: number): Promise<void> {
@@ -165,23 +168,53 @@ describe('the forecast of a budget', () => {
   });
 });
 
-it('a call that did not fit is told as the mark of all that there is', () => {
-  const { clock, stored } = setUp('lifetime');
-  const alert = exceededAlert(toBudget(stored), 'org_1', clock.now());
-  expect(alert).toEqual({
-    id: 'budget/bud_1/lifetime/10.00/100',
-    isForGood: true,
-    type: 'alert.budget',
-    organization: 'org_1',
-    at: clock.now(),
-    text: 'Budget team: a call did not fit into what is left of 10.00 USD (lifetime)',
-    data: {
-      budget: 'bud_1',
-      name: 'team',
-      window: 'lifetime',
-      amount: '10.00',
-      spent: null,
-      percent: 100,
-    },
+describe('a call that did not fit into a budget', () => {
+  const call = (at: number) => {
+    const limit = { used: 2.5 * NANOS, held: NANOS, needed: 7 * NANOS };
+    return { id: 'req_1', organization: 'org_1', model: 'acme/dear', at, limit };
+  };
+
+  it('is an alert of its own, with what was needed and what is left', () => {
+    const { clock, stored } = setUp('lifetime');
+    const at = clock.now();
+    const day = new Date(at).toISOString().slice(0, 10);
+    expect(refusalAlert(toBudget(stored), call(at))).toEqual({
+      id: `budget/bud_1/lifetime/10.00/refused/${day}`,
+      type: 'alert.refusal',
+      organization: 'org_1',
+      at,
+      text: `Budget team: a call of acme/dear did not fit: it could cost 7.00 USD, and of 10.00 USD 6.50 are left (lifetime); it was refused; first of ${day}: req_1`,
+      data: {
+        budget: 'bud_1',
+        name: 'team',
+        window: 'lifetime',
+        amount: '10.00',
+        spent: '2.50',
+        left: '6.50',
+        needed: '7.00',
+        model: 'acme/dear',
+        request: 'req_1',
+        day,
+      },
+    });
   });
+
+  it('names the model that answers in its place', () => {
+    const { clock, stored } = setUp('day');
+    stored.spec['on_exceed'] = { downgrade: 'acme/cheap' };
+    const { text } = refusalAlert(toBudget(stored), call(clock.now()));
+    expect(text).toContain('; acme/cheap was to answer it; ');
+  });
+
+  it(
+    verifies('alerts.refusal', 'leaves every mark to the money that is spent, in their order'),
+    async () => {
+      const { clock, spend, look, stored, raise } = setUp('month');
+      await raise(refusalAlert(toBudget(stored), call(clock.now())));
+      await spend(5);
+      expect(await look()).toEqual(['10.00 50']);
+      await spend(5);
+      expect(await look()).toEqual(['10.00 80', '10.00 100']);
+    },
+  );
 });

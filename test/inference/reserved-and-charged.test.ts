@@ -1,5 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/core/errors.ts';
+import type { LimitReached } from '../../src/core/errors.ts';
 import { runInference } from '../../src/inference/run-inference.ts';
 import type { InferenceRequest } from '../../src/inference/types.ts';
 import type { Model } from '../../src/routing/catalog.ts';
@@ -100,4 +102,53 @@ describe('what a stream is charged that was cut', () => {
       usage: { output: 3 },
     });
   });
+});
+
+describe('a call that a limit of money refuses', () => {
+  const limit: LimitReached = {
+    owner: 'key',
+    id: 'key_1',
+    name: 'first',
+    unit: 'money',
+    per: 'day',
+    most: 100,
+    used: 0,
+    held: 0,
+    needed: 100_000,
+    freeAt: null,
+  };
+  const refuse = async (extra: object, model?: Partial<Model>) => {
+    const admitted = Promise.reject(new GatewayError('key_spending_limit', { limit }));
+    admitted.catch(() => undefined);
+    const bench = inferenceBench({ admitted });
+    const error: unknown = await runInference(asking(extra, model), bench.deps).catch(
+      (thrown: unknown) => thrown,
+    );
+    return { error: error as GatewayError, outcome: bench.outcomes[0] };
+  };
+
+  it.each<[string, object, Partial<Model>, object]>([
+    ['the request', {}, {}, { output: 5, from: 'request' }],
+    [
+      'the model',
+      { max_tokens: undefined },
+      { maxOutputTokens: 70 },
+      { output: 70, from: 'model' },
+    ],
+    ['the default', { max_tokens: undefined }, {}, { output: 1_000, from: 'default' }],
+    ['the default, for each choice', { max_tokens: undefined, n: 3 }, {}, { output: 3_000 }],
+  ])(
+    verifies('limits.refusal.reason', 'leaves a record of the tokens that were bounded by %s'),
+    async (_, extra, model, expected) => {
+      const { error, outcome } = await refuse(extra, model);
+      const bound = expect.objectContaining({ input: expect.any(Number), ...expected });
+      expect(outcome).toMatchObject({
+        errorCode: 'key_spending_limit',
+        limit: { ...limit, bound },
+      });
+      expect(error.message).toBe('API key spending limit exceeded');
+      const { output } = expected as { output: number };
+      expect(error.headers?.['x-gateway-limit']).toContain(`; output-tokens=${output}; by=`);
+    },
+  );
 });

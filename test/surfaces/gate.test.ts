@@ -26,6 +26,7 @@ function setUp({ platform = null, found }: { platform?: number | null; found: Ke
   };
   const other = open('w1', () => principal({ rpmCap: 1 }));
   return {
+    clock,
     store,
     here: open('w2', () => found),
     other: () => admit(KEY, INFERENCE, other),
@@ -68,6 +69,38 @@ describe('the gate', () => {
       expect(await codeOf(admit(undefined, INFERENCE, here))).toBe('global_rate_limited');
     },
   );
+
+  it.each([
+    ['its key', { found: capped({ keyName: 'ci' }) }, { owner: 'key', name: 'ci' }],
+    [
+      'the platform',
+      { platform: 1, found: capped({ rpmCap: 5 }) },
+      { owner: 'gateway', name: null },
+    ],
+  ] as const)(
+    verifies('limits.refusal.reason', 'names the rate of %s, and when it has room again'),
+    async (_, caps, expected) => {
+      const { here, other, clock } = setUp(caps);
+      const freeAt = clock.now() + 60_000;
+      (await other()).leave();
+      clock.advance(20_000);
+      const rate = { unit: 'requests', per: 'minute', most: 1, used: 1, freeAt };
+      // By the store, and by what is known here then.
+      for (let again = 0; again < 2; again++)
+        await expect(admit(KEY, INFERENCE, here)).rejects.toMatchObject({
+          limit: { ...rate, ...expected },
+        });
+    },
+  );
+
+  it(verifies('limits.refusal.reason', 'names the cap on calls in flight of a key'), async () => {
+    const { here } = setUp({ found: principal({ concurrencyCap: 2 }) });
+    const deps = { ...here, concurrency: { enter: () => undefined } };
+    await expect(admit(KEY, INFERENCE, deps)).rejects.toMatchObject({
+      code: 'key_concurrency_exceeded',
+      limit: { owner: 'key', unit: 'in_flight', most: 2, used: 2 },
+    });
+  });
 
   it('takes no place of a key for what the platform turns away', async () => {
     const { here, other, store } = setUp({ platform: 1, found: capped({ keyId: 'key_2' }) });

@@ -24,8 +24,8 @@ export class LateAlerts implements AlertParts {
 
   readonly observe: RequestObserver = (start, outcome) => this.#parts?.observe(start, outcome);
 
-  readonly exceeded = (budget: Budget, start: RequestStart): void =>
-    this.#parts?.exceeded(budget, start);
+  readonly exceeded = (budget: Budget, start: RequestStart, refusal: unknown): void =>
+    this.#parts?.exceeded(budget, start, refusal);
 
   ofRun(run: RunRow): Op[] {
     return this.#parts?.ofRun(run) ?? [];

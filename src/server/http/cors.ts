@@ -11,7 +11,7 @@ export interface Cors {
 
 const MAX_AGE_SECONDS = '600';
 const EXPOSED =
-  'x-request-id, request-id, x-should-retry, idempotent-replayed, x-gateway-model, x-gateway-provider, x-gateway-attempts, x-gateway-cost, x-gateway-dropped-fields, mcp-session-id, retry-after, location, content-range, accept-ranges, content-disposition';
+  'x-request-id, request-id, x-should-retry, idempotent-replayed, x-gateway-model, x-gateway-provider, x-gateway-attempts, x-gateway-cost, x-gateway-dropped-fields, x-gateway-limit, mcp-session-id, retry-after, location, content-range, accept-ranges, content-disposition';
 
 /** Undefined without origins: then no header of the kind is ever sent (requirement ops.cors-and-host). */
 export function createCors(origins: readonly string[]): Cors | undefined {

@@ -14,8 +14,8 @@ export interface Observation {
   readonly observers: readonly RequestObserver[];
   /** Signals whose listener receives every request that begins. */
   readonly signals: RequestSignals;
-  /** Receives the budgets that calls do not fit into. */
-  onExceeded(budget: Budget, start: RequestStart): void;
+  /** Receives the budgets that calls do not fit into, with the refusal. */
+  onExceeded(budget: Budget, start: RequestStart, refusal: unknown): void;
 }
 
 /** A ledger that reports settled requests to observers, and begun ones to the listener. */
@@ -30,8 +30,8 @@ export function observeRequests(
       });
       if (signals.listener) tellBeginning(start, entry, signals);
       // Calls without a limit are let in at once.
-      entry.admitted?.catch(() => {
-        if (entry.refusedBy) onExceeded(entry.refusedBy, start);
+      entry.admitted?.catch((refusal: unknown) => {
+        if (entry.refusedBy) onExceeded(entry.refusedBy, start, refusal);
       });
       return entry;
     },

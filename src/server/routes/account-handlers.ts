@@ -122,6 +122,7 @@ export function toExecution(record: RequestRecord): ExecutionView {
     status: record.status,
     result: record.result,
     error_code: record.error_code,
+    ...(record.refused_by && { refused_by: record.refused_by }),
     usage: record.usage,
     estimated: record.estimated,
     ...(record.reserved !== undefined && { reserved: record.reserved }),

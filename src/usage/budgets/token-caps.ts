@@ -34,3 +34,10 @@ export function tokenPayers(keyId: string, { minute, day }: TokenCaps, at: numbe
   if (day !== undefined) payers.push(toPayer('day', DAY_MS, day));
   return payers;
 }
+
+/** Period of a counter of {@link tokenPayers} and the end of it, in ms since epoch. */
+export function tokensFreeAt({ id }: Scope): { per: 'minute' | 'day'; freeAt: number } {
+  const [, per, number] = /\/(minute|day)-(\d+)$/.exec(id) ?? [];
+  const ms = per === 'day' ? DAY_MS : MINUTE_MS;
+  return { per: per === 'day' ? 'day' : 'minute', freeAt: (Number(number) + 1) * ms };
+}

@@ -1,4 +1,3 @@
-import { GatewayError } from '../../core/errors.ts';
 import type { Entry, Op, Version } from '../../store/store.ts';
 import { EncodedValue, fromEnvelope } from '../../store/value-codec.ts';
 import { amountIn, tokensIn } from '../budgets/token-caps.ts';
@@ -19,6 +18,7 @@ import type { EndRow } from '../requests/request-row.ts';
 import { SliceDraft } from '../slices/slice-draft.ts';
 import type { Slices } from '../slices/slices.ts';
 import type { Payer } from '../spend/payer.ts';
+import { refuse } from '../spend/refuse.ts';
 import type { PendingSpend } from '../spend/pending-spend.ts';
 import type { SpendCounters, SpendDraft } from '../spend/spend-counters.ts';
 import type { OpenRow } from './open-row.ts';
@@ -187,9 +187,9 @@ const amountsOf = (ended: Pick<Ended, 'cost' | 'sums'> | undefined): Amounts =>
 function planBegin(draft: Draft, { call, isPending }: Job): void {
   const { state, ops, flights, spend, slices, held, ending } = draft;
   const turnedAway = call.start.claims?.find(({ isAccepted }) => !isAccepted);
-  if (turnedAway) refuse(call, turnedAway);
+  if (turnedAway) turnAway(call, turnedAway);
   // A call that the journal took was decided then.
-  else if (!isPending) refuse(call, refuserIn(draft, call));
+  else if (!isPending) decide(call, refuserIn(draft, call), spend);
   // A call that ends in the commit that begins it needs no reservation, its final record says it all.
   const isOver = ending.has(call);
   const { at, bound, tokens, id } = call.start;
@@ -300,13 +300,22 @@ export function decideNow({ counters }: LedgerState, call: LedgerCall): boolean 
     return answer === true;
   };
   const refuser = refuserOf(call, { exceeds });
-  if (isKnown) refuse(call, refuser);
+  if (isKnown) decide(call, refuser, counters);
   return isKnown;
 }
 
-function refuse(call: LedgerCall, by: Payer | PendingClaim | undefined): void {
-  call.refusedBy = by && 'scope' in by ? by : undefined;
-  call.refusal = by && new GatewayError(by.refusal);
+type KnownSpend = Pick<SpendCounters, 'spent'>;
+
+/** Refuses a call by the payer whose limit it does not fit; lets it in where there is none. */
+function decide(call: LedgerCall, by: Payer | undefined, spend: KnownSpend): void {
+  const { start, windows } = call;
+  call.refusedBy = by;
+  call.refusal = by && refuse(by, { ...start, windows }, spend.spent(by.scope));
+}
+
+function turnAway(call: LedgerCall, by: PendingClaim): void {
+  call.refusedBy = undefined;
+  call.refusal = by.toRefusal();
 }
 
 /** The first whose limit the call does not fit. */

@@ -1,3 +1,4 @@
+import type { LimitReached } from '../../core/errors.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { Budget } from '../budgets/budget.ts';
 import type { RequestOrigin } from '../origin.ts';
@@ -85,6 +86,8 @@ export interface RequestOutcome {
   /** `ok`, `error`, `aborted`, `interrupted` (reported in the stream). */
   result: 'ok' | 'error' | 'aborted' | 'interrupted';
   errorCode?: string | undefined;
+  /** Limit that refused the request. Default: none did. */
+  limit?: LimitReached | undefined;
   /** Logical model that answered (differs after a model fallback), with its provider. */
   answeredBy?: { model: string; provider: string; upstreamModel: string } | undefined;
   attempts: AttemptRecord[];

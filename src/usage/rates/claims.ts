@@ -1,7 +1,7 @@
 import type { Key, Op, Version } from '../../store/store.ts';
 import { countOne, noRequests } from './rate-shares.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
-import type { Caller, RateCounts } from './rate-shares.ts';
+import type { Caller, RateCounts, RateShares } from './rate-shares.ts';
 
 /** Request that was accepted under a cap. */
 export interface Claim {
@@ -67,6 +67,8 @@ export interface ClaimWindow {
   readonly scope: Scope;
   /** Requests that count now, as far as is known here. */
   count(): Readonly<RateCounts>;
+  /** Milliseconds since epoch at which such a caller has room again, as far as is known here. */
+  freeAt(shares: RateShares, caller: Caller): number;
   /** Slots that workers have set aside and not used. */
   asideOf(who: 'own' | 'others'): number;
   /** Catches up with the store after `forget`. Rejects with `StoreError`. */

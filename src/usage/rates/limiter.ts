@@ -1,3 +1,4 @@
+import type { GatewayError } from '../../core/errors.ts';
 import type { Caller } from './rate-shares.ts';
 import type { Principal } from '../principal.ts';
 import type { PendingClaim } from './pending-claim.ts';
@@ -20,6 +21,9 @@ export interface RateLimiter {
    * key's is taken.
    */
   admitKey(principal: Principal, after?: PendingClaim): boolean | PendingClaim;
+  /** Error of a request that was not admitted, with the state of the rate. Default: the plain error. */
+  refusePlatform?(caller: Caller): GatewayError;
+  refuseKey?(principal: Principal): GatewayError;
 }
 
 /** Requests of one key in flight at once, over every process on the store. */

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../core/errors.ts';
 import type { ClaimWindow } from './claims.ts';
 import { addCounts, countOne, hasRoom, noRequests } from './rate-shares.ts';
 import type { Caller, RateCounts, RateShares } from './rate-shares.ts';
+import type { PayingKey } from '../principal.ts';
 
 export interface PendingClaimOptions {
   readonly window: ClaimWindow;
@@ -10,6 +11,8 @@ export interface PendingClaimOptions {
   readonly caller: Caller;
   /** Error of a request that is turned away. */
   readonly refusal: ErrorCode;
+  /** Key whose rate it is; absent: that of the gateway. */
+  readonly key?: Pick<PayingKey, 'keyId' | 'keyName'> | undefined;
   /** Claim of the same request in another window, without which this one takes no slot. */
   readonly after?: PendingClaim | undefined;
 }
@@ -20,6 +23,7 @@ export class PendingClaim {
   readonly shares: RateShares;
   readonly caller: Caller;
   readonly refusal: ErrorCode;
+  readonly key: PendingClaimOptions['key'];
   readonly after: PendingClaim | undefined;
   /** True once a commit holds; rejects with `persistence_failed`. Never unhandled. */
   readonly decided: Promise<boolean>;
@@ -29,17 +33,23 @@ export class PendingClaim {
   #resolve!: (isAccepted: boolean) => void;
   #reject!: (error: unknown) => void;
 
-  constructor({ window, shares, caller, refusal, after }: PendingClaimOptions) {
+  constructor({ window, shares, caller, refusal, key, after }: PendingClaimOptions) {
     this.window = window;
     this.shares = shares;
     this.caller = caller;
     this.refusal = refusal;
+    this.key = key;
     this.after = after;
     this.decided = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
     this.decided.catch(() => undefined);
+  }
+
+  /** Error of the request, once it is turned away. */
+  toRefusal(): GatewayError {
+    return refuseRate(this);
   }
 
   /** Marks the decision of the last plan as stored. */
@@ -62,9 +72,27 @@ export class PendingClaim {
   }
 }
 
+/** Error of a request that a rate turns away, with the state of the rate. */
+export function refuseRate({
+  window,
+  shares,
+  caller,
+  refusal,
+  key,
+}: Omit<PendingClaimOptions, 'after'>): GatewayError {
+  const owner = key
+    ? ({ owner: 'key', id: key.keyId, name: key.keyName } as const)
+    : ({ owner: 'gateway', id: '', name: null } as const);
+  const used = window.count().all;
+  const amounts = { most: shares.all, used, held: 0, needed: 1 };
+  const freeAt = window.freeAt(shares, caller);
+  const limit = { ...owner, unit: 'requests', per: 'minute', ...amounts, freeAt } as const;
+  return new GatewayError(refusal, { limit });
+}
+
 /** Waits for the decisions about a request. Rejects with what turned it away first, or `persistence_failed`. */
 export async function decideAll(claims: readonly PendingClaim[]): Promise<void> {
-  for (const claim of claims) if (!(await claim.decided)) throw new GatewayError(claim.refusal);
+  for (const claim of claims) if (!(await claim.decided)) throw claim.toRefusal();
 }
 
 /** Error that a request is answered with: rates are asked before whatever else was found. */

@@ -2,7 +2,11 @@ import type { Clock } from '../../core/time/clock.ts';
 import type { Key, Store } from '../../store/store.ts';
 import type { ClaimLedger } from './rate-window.ts';
 import type { RateLimiter } from './limiter.ts';
+import type { Principal } from '../principal.ts';
+import { refuseRate } from './pending-claim.ts';
+import type { PendingClaim } from './pending-claim.ts';
 import { divided, undivided } from './rate-shares.ts';
+import type { Caller } from './rate-shares.ts';
 import { RateWindow } from './rate-window.ts';
 import { createStepWatch } from './step-watch.ts';
 
@@ -51,6 +55,18 @@ export function createRateLimiter({
     return window;
   };
 
+  /** The claim that a request makes on the platform's rate, and on that of its key. */
+  const ofPlatform = (cap: number, caller: Caller) =>
+    ({ shares: divided(cap), caller, refusal: 'global_rate_limited' }) as const;
+  const ofKey = (key: Principal, cap: number, after?: PendingClaim) =>
+    ({
+      shares: undivided(cap),
+      caller: 'client',
+      key,
+      after,
+      refusal: 'key_rate_limited',
+    }) as const;
+
   return {
     close,
     forget() {
@@ -63,18 +79,18 @@ export function createRateLimiter({
     admitPlatform(caller) {
       const cap = platformCap();
       if (cap === null) return true;
-      return platform.claim(
-        { shares: divided(cap), caller, refusal: 'global_rate_limited' },
-        ledger,
-      );
+      return platform.claim(ofPlatform(cap, caller), ledger);
     },
-    admitKey({ keyId, rpmCap }, after) {
+    admitKey(principal, after) {
+      const { keyId, rpmCap } = principal;
       if (rpmCap === null) return true;
-      const shares = undivided(rpmCap);
-      return windowOf(keyId).claim(
-        { shares, caller: 'client', after, refusal: 'key_rate_limited' },
-        ledger,
-      );
+      return windowOf(keyId).claim(ofKey(principal, rpmCap, after), ledger);
+    },
+    refusePlatform: (caller) =>
+      refuseRate({ window: platform, ...ofPlatform(platformCap() ?? 0, caller) }),
+    refuseKey(principal) {
+      const window = windowOf(principal.keyId);
+      return refuseRate({ window, ...ofKey(principal, principal.rpmCap ?? 0) });
     },
   };
 }

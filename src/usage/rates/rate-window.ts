@@ -287,6 +287,20 @@ export class RateWindow implements ClaimWindow {
     addCounts(this.#inWindow, accepted.counts);
   }
 
+  freeAt(shares: RateShares, caller: Caller): number {
+    const counts = { ...this.count() };
+    const { wall, elapsed } = this.#look();
+    let free = elapsed;
+    for (let place = this.#first; !hasRoom(shares, counts, caller); place++) {
+      const one = this.#accepted[place];
+      // Slots that workers have set aside are free again within a second or two.
+      if (!one) break;
+      free = one.at + WINDOW_MS;
+      subtractCounts(counts, one.counts);
+    }
+    return Math.ceil(wall + Math.max(0, free - elapsed));
+  }
+
   count(): Readonly<RateCounts> {
     const end = this.#look().elapsed - WINDOW_MS;
     for (let one = this.#accepted[this.#first]; one; one = this.#accepted[++this.#first]) {

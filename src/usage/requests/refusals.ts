@@ -122,6 +122,7 @@ function outcomeOf(
     status: told.status,
     result: 'error',
     errorCode: cause.code,
+    limit: cause.limit,
     attempts,
     usage: NO_USAGE,
     estimated: false,

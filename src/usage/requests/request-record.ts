@@ -1,6 +1,8 @@
 import { fromNanos } from '../../core/money.ts';
 import type { AttemptRecord, AttemptVerdict, RequestOutcome } from '../ledger/ledger.ts';
 import { knownCost, toShownCost } from '../usage.ts';
+import { toRefusedBy } from './refused-by.ts';
+import type { RefusedBy } from './refused-by.ts';
 import type { AttemptRow, EndRow, StartRow } from './request-row.ts';
 
 /** Result of a request: `pending` until it ended, `interrupted` also when its worker died. */
@@ -29,6 +31,8 @@ export interface RequestRecord {
   status: number | null;
   result: RequestResult;
   error_code: string | null;
+  /** Limit of money or of a rate that refused it; absent where none did, or it is not known. */
+  refused_by?: RefusedBy;
   attempts: AttemptView[];
   /** Usage and cost are those of the answer and of the attempts discarded before it. */
   usage: UsageRecord;
@@ -97,7 +101,7 @@ export function toPendingRecord(id: string, start: StartRow): RequestRecord {
 /** The record of a call that has ended. */
 export function toFinalRecord(id: string, row: EndRow): RequestRecord {
   // Members by index: a row that is destructured as a list costs ten times as much.
-  const { 7: estimated, 8: amount, 13: content, 14: unpriced } = row;
+  const { 7: estimated, 8: amount, 13: content, 14: unpriced, 15: limit } = row;
   const { 9: losses, 10: overheadUs, 11: firstContentMs, 12: totalMs } = row;
   const record = toRecord(id, row[0], {
     answeredBy: row[4],
@@ -114,6 +118,7 @@ export function toFinalRecord(id: string, row: EndRow): RequestRecord {
     totalMs,
   });
   if (content) record.content = content;
+  if (limit) record.refused_by = toRefusedBy(limit);
   return record;
 }
 

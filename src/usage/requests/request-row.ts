@@ -9,6 +9,8 @@ import type {
 } from '../ledger/ledger.ts';
 import type { RequestOrigin } from '../origin.ts';
 import type { PayingKey } from '../principal.ts';
+import { toLimitRow } from './refused-by.ts';
+import type { LimitRow } from './refused-by.ts';
 
 const MAX_ATTEMPTS = 32;
 const MAX_LOSSES = 100;
@@ -83,6 +85,8 @@ export type EndRow = readonly [
   content: Content | null,
   /** 1 when the price is unknown; rows of older versions end before. */
   unpriced?: 0 | 1,
+  /** Limit that refused it; absent where none did, and in rows of older versions. */
+  limit?: LimitRow,
 ];
 
 export interface StartFacts extends Pick<
@@ -117,8 +121,8 @@ export function withoutReserve(row: StartRow): StartRow {
 
 /** Every part is bounded: one oversized record must not hold up the commit of all others. */
 export function toEndRow(start: StartRow, outcome: RequestOutcome, logContent: boolean): EndRow {
-  const { answeredBy, attempts, losses, content } = outcome;
-  return [
+  const { answeredBy, attempts, losses, content, limit } = outcome;
+  const row: EndRow = [
     start,
     outcome.status,
     outcome.result,
@@ -135,6 +139,12 @@ export function toEndRow(start: StartRow, outcome: RequestOutcome, logContent: b
     logContent && content ? clipContent(content) : null,
     outcome.unpriced ? 1 : 0,
   ];
+  return limit ? withLimitRow(row, toLimitRow(limit)) : row;
+}
+
+/** Few calls are refused: the rows of the others are written once. */
+function withLimitRow(row: EndRow, limit: LimitRow): EndRow {
+  return [...row, limit] as unknown as EndRow;
 }
 
 /** Record of a call whose end is unknown after a crash. `null`: it is charged elsewhere. */

@@ -3,6 +3,7 @@ import { payersOf } from '../ledger/ledger-call.ts';
 import type { Principal } from '../principal.ts';
 import type { Payer } from './payer.ts';
 import type { SpendCounters } from './spend-counters.ts';
+import { refuse } from './refuse.ts';
 import type { Windows } from './spend.ts';
 
 export interface FundsQuestion {
@@ -33,22 +34,24 @@ export function checkFunds(
 
   const found = findSpent(counters, limited, windows);
   if (found === undefined) return undefined;
-  if (found === 'unknown') return loadAndDecide(counters, limited, windows);
+  const toError = (payer: Payer): GatewayError =>
+    refuse(payer, { principal, at, windows, bound: null }, counters.spent(payer.scope));
+  if (found === 'unknown') return loadAndDecide(counters, limited, { windows, toError });
   const refreshed = isAlone ? undefined : counters.refresh(found.scope);
-  if (!refreshed) throw new GatewayError(found.refusal);
-  return refreshed.then(() => loadAndDecide(counters, limited, windows));
+  if (!refreshed) throw toError(found);
+  return refreshed.then(() => loadAndDecide(counters, limited, { windows, toError }));
 }
 
 async function loadAndDecide(
   counters: SpendCounters,
   limited: readonly Payer[],
-  windows: Windows,
+  { windows, toError }: { windows: Windows; toError: (payer: Payer) => GatewayError },
 ): Promise<void> {
   await counters.load(limited.map(({ scope }) => scope)).catch((cause: unknown) => {
     throw new GatewayError('persistence_failed', { cause });
   });
   const found = findSpent(counters, limited, windows);
-  if (found && found !== 'unknown') throw new GatewayError(found.refusal);
+  if (found && found !== 'unknown') throw toError(found);
 }
 
 /** The first whose limit is spent as far as is known; `unknown` where others may have spent theirs. */

@@ -42,6 +42,8 @@ interface Counter {
 export interface SpendDraft {
   /** True when the call must be refused; the answer holds only if the commit succeeds. */
   exceeds(scope: Scope, limits: SpendLimits, call: SpendCall): boolean;
+  /** Spend of a scope as the answer above was found by. */
+  spent(scope: Scope): SpendOf;
   add(scope: Scope, windows: Windows, change: Readonly<Spend>): void;
   /** Amount that neither is spent nor reserved. */
   left(scope: Scope, limits: SpendLimits, windows: Windows): number;
@@ -67,6 +69,8 @@ export interface SpendCounters {
    * known.
    */
   exceeds(scope: Scope, limits: SpendLimits, call: SpendCall): boolean | undefined;
+  /** Spend at the last read; undefined for a scope that is not known. */
+  spent(scope: Scope): SpendOf | undefined;
   /** Reads one again, which stays known meanwhile; undefined: it was read within a second. Never rejects. */
   refresh(scope: Scope): Promise<void> | undefined;
   /** Another process changed it: the next `load` reads it again. */
@@ -138,6 +142,7 @@ export function createSpendCounters(options: SpendCountersOptions): SpendCounter
       const spent = nowOf(scope);
       return spent && (isSpent(limits, call.windows, spent) || exceedsLimit(limits, call, spent));
     },
+    spent: nowOf,
     forget(scope) {
       forgotten++;
       known.delete(scopeName(scope));
@@ -263,6 +268,7 @@ function createDraft(known: Map<string, Counter>, own: OwnSpend): SpendDraft {
       const spent = spentIn(scope);
       return isSpent(limits, call.windows, spent) || exceedsLimit(limits, call, spent);
     },
+    spent: spentIn,
     left: (scope, limits, windows) => leftOf(limits, windows, spentIn(scope)),
     unspent(scope, limits, windows) {
       const spent = spentIn(scope);

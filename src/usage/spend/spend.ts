@@ -93,6 +93,28 @@ export function leftOf(limits: SpendLimits, windows: Windows, spendOf: SpendOf):
   return least;
 }
 
+/** The window of a limit that has least left, as a name of limits, with its limit and its spend. */
+export function tightestOf(
+  limits: SpendLimits,
+  windows: Windows,
+  spendOf: SpendOf,
+): Spend & { readonly per: keyof SpendLimits; readonly most: number } {
+  const found = PERIODS.flatMap(([per, name]) => {
+    const most = limits[per];
+    return most === undefined ? [] : [{ per, most, ...spendOf(windows[name]) }];
+  });
+  const leftIn = (one: (typeof found)[number]): number => one.most - one.settled - one.reserved;
+  const [first, ...others] = found;
+  if (!first) return { per: 'lifetime', most: Infinity, ...NOTHING };
+  return others.reduce((least, one) => (leftIn(one) < leftIn(least) ? one : least), first);
+}
+
+const PERIODS = [
+  ['lifetime', 'life'],
+  ['day', 'day'],
+  ['month', 'month'],
+] as const;
+
 export interface SpendCall {
   readonly windows: Windows;
   /** The most that it can cost. */

@@ -67,12 +67,16 @@ describe('alerts', () => {
     await hears(marks.length);
     expect(told()).toEqual(marks);
 
+    expect(received.every(({ body }) => body.type === 'alert.budget')).toBe(true);
+
     expect((await gateway.chat('acme/dear')).status).toBe(402);
     await hears(marks.length + 1);
-    expect(told()).toEqual(['held 100', ...marks]);
+    expect(received.at(-1)?.body).toMatchObject({
+      type: 'alert.refusal',
+      data: { name: 'held', spent: '0.30', left: '0.10', needed: '0.15' },
+    });
     expect(new Set(received.map(({ id }) => id)).size).toBe(5);
     expect(received.every(({ signature }) => signature.startsWith('v1,'))).toBe(true);
-    expect(received.every(({ body }) => body.type === 'alert.budget')).toBe(true);
   });
 
   it('are refused by mail where the settings cannot be right, with the place and what to do', async () => {

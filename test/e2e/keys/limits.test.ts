@@ -227,6 +227,14 @@ describe('spending limits', () => {
       expect((await call(one, false)).status).toBe(200);
       for (const poor of [one, two])
         expect(await call(poor, false)).toMatchObject(ORGANIZATION_SPENT);
+      const { headers } = await call(two, false);
+      expect(headers.get('x-gateway-limit')).toBe('organization; per=lifetime');
+      const path = `/v1/account/executions/${headers.get('x-request-id')}`;
+      expect(await gateway.call('GET', path, { key: two })).toMatchObject({
+        body: {
+          refused_by: { limit: 'organization', amount: '0.15', spent: '0.15', left: '0.00' },
+        },
+      });
       expect(upstream.engine.calls()).toHaveLength(3);
       // The rest of the gateway stays usable.
       expect((await models(gateway, two)).status).toBe(200);

@@ -4,6 +4,8 @@ import { admitCall } from '../../../src/inference/admission/admit-call.ts';
 import type { PlannedCall } from '../../../src/inference/admission/admit-call.ts';
 import type { Downgrade } from '../../../src/usage/ledger/ledger.ts';
 
+/** Output tokens of a request that names no limit. */
+const USUAL = 16_384;
 const REFUSAL = new GatewayError('key_spending_limit');
 
 interface Refused {
@@ -32,7 +34,7 @@ describe('a call under budgets', () => {
   it('is let in where no budget refuses it', async () => {
     const first = call('a');
     const { asked, begin } = beginning();
-    expect(await admitCall(first, begin)).toBe(first);
+    expect(await admitCall(first, begin, USUAL)).toBe(first);
     expect(asked).toEqual([]);
   });
 
@@ -40,7 +42,7 @@ describe('a call under budgets', () => {
     const last = call('c');
     const { asked, begin } = beginning(call('b', { id: 'budget_2', downgradeTo: 'c' }), last);
     const first = call('a', { id: 'budget_1', downgradeTo: 'b' });
-    expect(await admitCall(first, begin)).toBe(last);
+    expect(await admitCall(first, begin, USUAL)).toBe(last);
     expect(asked).toEqual([
       { model: 'b', spared: new Set(['budget_1']) },
       { model: 'c', spared: new Set(['budget_1', 'budget_2']) },
@@ -52,7 +54,7 @@ describe('a call under budgets', () => {
     ['is not a budget', {} as Refused],
   ])('is refused where what refuses it %s', async (_, refusedBy) => {
     const { asked, begin } = beginning(call('b'));
-    await expect(admitCall(call('a', refusedBy), begin)).rejects.toBe(REFUSAL);
+    await expect(admitCall(call('a', refusedBy), begin, USUAL)).rejects.toBe(REFUSAL);
     expect(asked).toEqual([]);
   });
 
@@ -60,13 +62,13 @@ describe('a call under budgets', () => {
     const second = new GatewayError('key_spending_limit');
     const again = { id: 'budget_1', downgradeTo: 'b' };
     const { asked, begin } = beginning(call('b', again, second), call('b'));
-    await expect(admitCall(call('a', again), begin)).rejects.toBe(second);
+    await expect(admitCall(call('a', again), begin, USUAL)).rejects.toBe(second);
     expect(asked).toHaveLength(1);
   });
 
   it('is refused where the other model cannot answer', async () => {
     const { begin } = beginning(undefined);
     const first = call('a', { id: 'budget_1', downgradeTo: 'b' });
-    await expect(admitCall(first, begin)).rejects.toBe(REFUSAL);
+    await expect(admitCall(first, begin, USUAL)).rejects.toBe(REFUSAL);
   });
 });

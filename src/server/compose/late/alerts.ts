@@ -1,8 +1,9 @@
-import { findBudgetAlerts, exceededAlert } from '../../../alerts/budget-alerts.ts';
+import { findBudgetAlerts, refusalAlert } from '../../../alerts/budget-alerts.ts';
 import { createAlerts } from '../../../alerts/create-alerts.ts';
 import { runAlert, unpricedAlert } from '../../../alerts/event-alerts.ts';
 import { raiseOutages } from '../../../alerts/outage-alerts.ts';
 import { createMailSender } from '../../../alerts/send-mail.ts';
+import { toGatewayError } from '../../../core/errors.ts';
 import { createSealer } from '../../../core/seal.ts';
 import type { JobHandler, Jobs } from '../../../jobs/jobs.ts';
 import { organization } from '../../../resources/kinds/organization.ts';
@@ -44,7 +45,7 @@ export interface AlertPartsOptions extends Pick<
 export interface AlertParts {
   readonly handlers: ReadonlyMap<string, JobHandler>;
   readonly observe: RequestObserver;
-  exceeded(budget: Budget, start: RequestStart): void;
+  exceeded(budget: Budget, start: RequestStart, refusal: unknown): void;
   /** Operations for the commit that decides a run. */
   ofRun(run: RunRow): Op[];
   close(): Promise<void>;
@@ -93,8 +94,12 @@ export async function createAlertParts(options: AlertPartsOptions): Promise<Aler
       const call = { id, organization: principal.organizationId, provider: by, model };
       alerts.raise(unpricedAlert(call, clock.now())).catch(report);
     },
-    exceeded: (budget, { principal, at }) =>
-      void alerts.raise(exceededAlert(budget, principal.organizationId, at)).catch(report),
+    exceeded(budget, { id, principal, model, at }, refusal) {
+      const { limit } = toGatewayError(refusal);
+      if (!limit) return;
+      const call = { id, organization: principal.organizationId, model, at, limit };
+      alerts.raise(refusalAlert(budget, call)).catch(report);
+    },
     ofRun(run) {
       const alert = runAlert(run, clock.now());
       return alert ? alerts.toRaise(alert) : [];

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ALERT_CHAT_JOB, ALERT_MAIL_JOB } from '../../../../src/alerts/create-alerts.ts';
 import type { Alert } from '../../../../src/alerts/alert.ts';
+import { GatewayError } from '../../../../src/core/errors.ts';
 import type { Job, JobRun } from '../../../../src/jobs/jobs.ts';
 import { budget as definition, toBudget } from '../../../../src/resources/kinds/budget.ts';
 import type { Budget } from '../../../../src/usage/budgets/budget.ts';
@@ -15,6 +16,20 @@ import type { Resources } from '../../../resources/make-resources.ts';
 import { createStarts, DAY, DOLLAR, outcome, principal } from '../../../usage/usage-fixtures.ts';
 
 const MINUTE = 60_000;
+const REFUSAL = new GatewayError('organization_spending_limit', {
+  limit: {
+    owner: 'budget',
+    id: 'bud_1',
+    name: 'team',
+    unit: 'money',
+    per: 'day',
+    most: 10 * DOLLAR,
+    used: 0,
+    held: 0,
+    needed: 11 * DOLLAR,
+    freeAt: null,
+  },
+});
 const WATCH = 'alert-watch';
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -143,9 +158,14 @@ describe('alerts to the targets of the settings', () => {
   it('tell of a call that did not fit into its budget', async () => {
     const budget = await makeBudget();
     const at = resources.clock.now();
-    parts.exceeded(budget, { ...begun(), at });
+    parts.exceeded(budget, { ...begun(), at }, REFUSAL);
     expect(await raised()).toMatchObject([
-      { type: 'alert.budget', organization: 'org_1', at, data: { name: 'team', percent: 100 } },
+      {
+        type: 'alert.refusal',
+        organization: 'org_1',
+        at,
+        data: { name: 'team', needed: '11.00', request: 'req_1' },
+      },
     ]);
   });
 
@@ -167,7 +187,7 @@ describe('alerts to the targets of the settings', () => {
   ])('are not raised after %s, which the log is told once', async (failure, told) => {
     fault = failure;
     parts.observe(begun(), outcome({ unpriced: true, answeredBy }));
-    parts.exceeded(await makeBudget(), begun());
+    parts.exceeded(await makeBudget(), begun(), REFUSAL);
     expect(await raised()).toEqual([]);
     expect(lines.map(({ message }) => message)).toEqual([...told, ...told]);
   });
