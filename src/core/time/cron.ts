@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import { toNumericCron } from './numeric-cron.ts';
 
 /** A rule for instants: a wall clock in a zone, and when it says so. */
 export interface CronSchedule {
@@ -32,10 +33,24 @@ const PART = /^(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/;
  * Describes the fault of an expression; undefined when it has none. The dialect is that of POSIX
  * with steps (`0-59/15`, `9-17/2`): minute, hour, day of month, month, day of week (0-7, both ends
  * Sunday), each a `*` or a list of numbers and ranges. Days that both are restricted meet if either
- * does. No names, no seconds or years, no `@daily`, `L`, `W`, `#` or `?`; and it must fire at all
- * (requirement deployments.schedule.cron-dialect).
+ * does. No names, no seconds or years, no `@daily`, `L`, `W`, `#` or `?`, for which the fault says what to write
+ * where it can be said; and it must fire at all (requirement deployments.schedule.cron-dialect).
  */
 export function cronFault(expression: string): string | undefined {
+  const fault = faultOf(expression);
+  if (fault === undefined) return undefined;
+  const numbers = cronInNumbers(expression);
+  return numbers === undefined ? fault : `${fault}; write \`${numbers}\` in its place`;
+}
+
+/** The same as an expression that has no fault; undefined where it cannot be one. */
+export function cronInNumbers(expression: string): string | undefined {
+  if (expression.length > MAX_LENGTH) return undefined;
+  const numbers = toNumericCron(expression);
+  return faultOf(numbers) === undefined ? numbers : undefined;
+}
+
+function faultOf(expression: string): string | undefined {
   const read = readFields(expression);
   if (typeof read === 'string') return read;
   const [, , days = [], months = []] = read;

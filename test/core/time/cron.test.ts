@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   cronFault,
+  cronInNumbers,
   isTimeZone,
   latestInstant,
   nextInstant,
@@ -70,6 +71,46 @@ describe('the cron dialect', () => {
     `${'1,'.repeat(300)}1 * * * *`,
   ])(verifies('deployments.schedule.cron-dialect', 'refuses %s'), (expression) => {
     expect(cronFault(expression)).toEqual(expect.any(String));
+  });
+
+  it.each([
+    ['@daily', '0 0 * * *'],
+    ['@Midnight', '0 0 * * *'],
+    ['@hourly', '0 * * * *'],
+    ['@weekly', '0 0 * * 0'],
+    ['@monthly', '0 0 1 * *'],
+    ['@yearly', '0 0 1 1 *'],
+    ['@annually', '0 0 1 1 *'],
+    ['0 7 * * MON', '0 7 * * 1'],
+    ['0 7 * * Mon-Fri', '0 7 * * 1-5'],
+    ['0 7 * * sunday,3', '0 7 * * 0,3'],
+    ['0 7 * * SAT-SUN', '0 7 * * 6-7'],
+    ['0 7 * * FRI-MON', '0 7 * * 5-7,1'],
+    ['0 7 * * MON-FRI/2', '0 7 * * 1-5/2'],
+    ['0 7 1 JAN *', '0 7 1 1 *'],
+    ['0 7 1 november-feb *', '0 7 1 11-12,1-2 *'],
+    ['0 0 ? * 1', '0 0 * * 1'],
+    ['5/15 * * * *', '5-59/15 * * * *'],
+    ['0 30 7 * * MON', '30 7 * * 1'],
+    ['0 30 7 ? * MON *', '30 7 * * 1'],
+  ])('says what to write in place of %s', (expression, numbers) => {
+    verifies('deployments.schedule.cron-dialect', 'says what to write');
+    expect(cronFault(expression)).toMatch(/; write `[^`]+` in its place$/);
+    expect(cronFault(expression)).toContain(`write \`${numbers}\` in its place`);
+    expect(cronInNumbers(expression)).toBe(numbers);
+    expect(cronFault(numbers)).toBeUndefined();
+  });
+
+  it.each([
+    '@reboot',
+    '0 0 L * *',
+    '0 9 * * MONDY',
+    '0 9 * * FRI-MON/2',
+    '5 0 0 7 * *',
+    '0 0 30 FEB *',
+  ])('has nothing to write in place of %s', (expression) => {
+    expect(cronFault(expression)).not.toContain('in its place');
+    expect(cronInNumbers(expression)).toBeUndefined();
   });
 
   it.each(['30 2 31 2 *', '0 0 30 2 *', '0 0 31 4,6,9,11 *'])(
