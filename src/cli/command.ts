@@ -92,6 +92,8 @@ export interface CommandSpec {
   output?: Readonly<Record<string, unknown>>;
   /** Formats of --output in addition to text and json. */
   formats?: readonly string[];
+  /** True: its result is a list in the formats of lists. Default: true where the name says so. */
+  lists?: true;
   /** A quick answer without the parser, when the words after the command carry no flag. */
   light?: () => Promise<{ answer: LightAnswer }>;
   /** Handles SIGINT and SIGTERM itself. */

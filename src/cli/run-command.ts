@@ -1,7 +1,7 @@
 import { createContext } from './context.ts';
 import { schemaOf, type CommandResult, type CommandSpec, type FlagSpec } from './command.ts';
 import type { CommandInput } from './command-input.ts';
-import { dataFormat, formatsOf } from './output/data-format.ts';
+import { dataFormat, formatsOf, WIDE } from './output/data-format.ts';
 import { toFailure } from './failure.ts';
 import { resolveFlags } from './grammar/flags.ts';
 import { GLOBAL_FLAGS, type GlobalFlags } from './grammar/global-flags.ts';
@@ -65,7 +65,8 @@ async function execute(
   try {
     const { run } = await load(command);
     const result = await run({ args: call.args, rest: call.rest, flags, loaded: flags, context });
-    if (!result.streamed) await output.result(inFormat?.(result) ?? result, schemaOf(command));
+    if (!result.streamed)
+      await output.result(inFormat?.(result, output) ?? result, schemaOf(command));
     return signals?.exitCode() ?? result.exitCode ?? result.failure?.exitCode ?? 0;
   } catch (thrown) {
     const exitCode = signals?.exitCode();
@@ -99,7 +100,9 @@ async function globalsOf({ command, globals: given }: ParsedArgv, io: CliIo) {
 
 function outputFor(io: CliIo, format: 'text' | 'json', globals?: GlobalFlags): Output {
   const off = globals?.values['no-color'] ?? io.argv.includes('--no-color');
-  const styleOf = ({ isTTY = false }) => createStyle(wantsColor({ isTTY, env: io.env, off }));
+  const width = String(globals?.values.output) === WIDE ? Infinity : undefined;
+  const styleOf = ({ isTTY = false }) =>
+    createStyle(wantsColor({ isTTY, env: io.env, off }), width);
   return createOutput({
     stdout: io.stdout,
     stderr: io.stderr,

@@ -30,7 +30,7 @@ export const GLOBAL_FLAGS = [
     value: 'FORMAT',
     choices: ['text', 'json'],
     default: 'text',
-    description: 'Output format; list and get also take yaml, name and jsonpath=EXPR',
+    description: 'Output format; list and get also take yaml, name and jsonpath=EXPR, lists also wide',
   },
   { name: 'json', type: 'boolean', description: 'Same as --output json' },
   { name: 'no-color', type: 'boolean', description: 'No color, even on a terminal' },
@@ -44,6 +44,11 @@ export const GLOBAL_FLAGS = [
     name: 'debug',
     type: 'boolean',
     description: 'Log HTTP calls and where settings come from',
+  },
+  {
+    name: 'no-env-file',
+    type: 'boolean',
+    description: 'Do not read the .env next to the configuration',
   },
   { name: 'yes', short: 'y', type: 'boolean', description: 'Answer every question with yes' },
   {

@@ -14,6 +14,18 @@ export function renderJsonPath(parts: readonly Part[], value: unknown): string {
     .join('');
 }
 
+/** False for a template with paths of which none leads to a value. */
+export function matchesAny(parts: readonly Part[], value: unknown): boolean {
+  const paths = parts.flatMap((part) => (part.type === 'text' ? [] : [part]));
+  return paths.length === 0 || paths.some((part) => leadsTo(part, value));
+}
+
+function leadsTo(part: Exclude<Part, { type: 'text' }>, value: unknown): boolean {
+  const found = select(part.steps, value);
+  if (part.type === 'path') return found.length > 0;
+  return found.some((one) => matchesAny(part.parts, one));
+}
+
 function select(steps: readonly Step[], value: unknown): unknown[] {
   let values = [value];
   for (const step of steps) values = values.flatMap((one) => follow(step, one));

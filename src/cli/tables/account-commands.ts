@@ -14,6 +14,7 @@ export const ACCOUNT_COMMANDS = [
   },
   {
     name: 'executions',
+    lists: true,
     summary: 'List the calls of your organization',
     description: 'Newest first, without content. Needs no admin key.',
     examples: [

@@ -4,6 +4,7 @@ import { LIMIT, ORGANIZATION, RANGE } from './shared-words.ts';
 export const AUDIT_COMMANDS = [
   {
     name: 'audit',
+    lists: true,
     summary: 'Show who changed what, and who signed in',
     description:
       'Newest first; with an id, one entry with all that it changed. --follow shows each as it is written, oldest first; -o json is NDJSON of entries then. -o csv has one row for each changed member.',

@@ -72,6 +72,7 @@ export const CONNECTION_COMMANDS = [
   },
   {
     name: 'config get-contexts',
+    lists: true,
     summary: 'List the contexts that logins stored',
     examples: [
       { command: 'gateway config get-contexts', note: 'The current one is marked with a star' },

@@ -170,6 +170,7 @@ export const CONTENT_COMMANDS = [
   },
   {
     name: 'skills versions',
+    lists: true,
     summary: 'List the versions of a Skill',
     examples: [{ command: 'gateway skills versions review', note: 'Newest first' }],
     args: [ID],

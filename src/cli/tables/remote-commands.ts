@@ -47,6 +47,7 @@ export const REMOTE_COMMANDS = [
   },
   {
     name: 'models explain',
+    formats: ['wide'],
     summary: 'Explain where a request for a model would go now',
     description:
       'Shows the current order of routes in one gateway process: priority, weight, health, and the protocol used with each provider. Needs a key with the scope admin.',
@@ -208,6 +209,7 @@ export const REMOTE_COMMANDS = [
   }),
   {
     name: 'usage',
+    lists: true,
     summary: 'Show requests, tokens and cost',
     examples: [
       { command: 'gateway usage', note: 'By model' },
@@ -257,6 +259,7 @@ export const REMOTE_COMMANDS = [
   },
   {
     name: 'logs',
+    lists: true,
     summary: 'Show request logs: status, tokens, cost, attempts',
     description:
       'Newest first; with an id, the details of one request. --follow shows each as it ends, oldest first; -o json is NDJSON of records then.',
@@ -266,13 +269,20 @@ export const REMOTE_COMMANDS = [
         note: 'The 50 most recent of a model',
       },
       { command: 'gateway logs --follow --status error', note: 'Failures as they happen' },
-      { command: 'gateway logs req_01', note: 'Attempts, losses and cost of one request' },
+      { command: 'gateway logs --provider openai', note: 'Calls that a provider had a part in' },
+      { command: 'gateway logs req_01', note: 'One request: what happened, attempts, cost' },
     ],
     args: [{ name: 'request', description: 'Request id, from the header x-request-id' }],
     flags: [
       LIMIT,
       { name: 'key', type: 'string', value: 'KEY', description: 'Filter by key' },
       { name: 'model', type: 'string', value: 'MODEL', description: 'Filter by model' },
+      {
+        name: 'provider',
+        type: 'string',
+        value: 'NAME',
+        description: 'Filter by a provider that answered, failed or was left out',
+      },
       {
         name: 'conversation',
         type: 'string',

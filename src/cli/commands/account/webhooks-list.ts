@@ -10,8 +10,8 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
   { title: 'EVENT', value: ({ event }) => event },
   { title: 'ATTEMPTS', value: ({ attempts }) => attempts.length },
   { title: 'LAST', value: ({ attempts }) => attempts.at(-1)?.outcome },
-  { title: 'URL', value: ({ url }) => url },
-  { title: 'ID', value: ({ id }) => id },
+  { title: 'URL', value: ({ url }) => url, isCut: true },
+  { title: 'ID', value: ({ id }) => id, weight: 2 },
 ];
 
 export const run: RunOf<'webhooks list'> = async ({ flags, context }) => {

@@ -16,9 +16,9 @@ export const run: RunOf<'skills versions'> = async ({ args, context }) => {
         : renderTable(
             versions,
             [
-              { title: 'VERSION', value: (version) => version.id },
+              { title: 'VERSION', value: (version) => version.id, weight: 2 },
               { title: 'NAME', value: ({ name }) => name },
-              { title: 'DESCRIPTION', value: ({ description }) => description },
+              { title: 'DESCRIPTION', value: ({ description }) => description, isCut: true },
               { title: 'CREATED', value: ({ created_at: at }) => at },
             ],
             { style, empty: 'no versions' },

@@ -45,7 +45,7 @@ export const run: RunOf<'config view'> = async ({ flags, context }) => {
         rows,
         [
           { title: 'SETTING', value: ({ name }) => name },
-          { title: 'VALUE', value: ({ value }) => value },
+          { title: 'VALUE', value: ({ value }) => value, weight: 2 },
           ...(isShown ? [{ title: 'ORIGIN', value: ({ origin }: Row) => origin }] : []),
         ],
         { style, empty: '' },

@@ -66,7 +66,12 @@ const UPSTREAM: Column<Numbered> = {
   title: 'UPSTREAM MODEL',
   value: (line) => line.upstream_model,
 };
-const WHY: Column<Numbered> = { title: 'WHY', value: ({ why }) => why };
+const WHY: Column<Numbered> = {
+  title: 'WHY',
+  value: ({ why }) => why,
+  weight: 2,
+  isCut: true,
+};
 
 const COLUMNS: readonly Column<Numbered>[] = [
   { title: '#', value: ({ at }) => at },

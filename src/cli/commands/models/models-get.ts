@@ -41,5 +41,5 @@ type Way = ServedWay & { client: string };
 const COLUMNS: readonly Column<Way>[] = [
   { title: 'CLIENT SPEAKS', value: ({ client }) => client },
   { title: 'PROVIDER SPEAKS', value: spokenIn },
-  { title: 'LOST', value: ({ loses }) => loses.join(', ') },
+  { title: 'LOST', value: ({ loses }) => loses.join(', '), isCut: true },
 ];

@@ -18,7 +18,7 @@ export const run: RunOf<'plugins list'> = async ({ context }) => {
             [
               { title: 'NAME', value: ({ name }) => name },
               { title: 'VERSION', value: ({ version }) => version },
-              { title: 'COMMANDS', value: ({ commands }) => commands.join(', ') },
+              { title: 'COMMANDS', value: ({ commands }) => commands.join(', '), isCut: true },
               { title: 'FROM', value: ({ source }) => source },
             ],
             { style, empty: 'no plugins' },

@@ -13,7 +13,7 @@ const COLUMNS: readonly Column<ExecutionView>[] = [
   { title: 'RESULT', value: ({ result }) => result },
   { title: 'MS', value: ({ total_ms }) => total_ms },
   { title: 'COST USD', value: ({ cost }) => cost ?? 'unpriced' },
-  { title: 'REQUEST', value: ({ id }) => id },
+  { title: 'REQUEST', value: ({ id }) => id, weight: 2 },
 ];
 
 export const run: RunOf<'executions'> = async ({ flags, context }) => {
