@@ -30,6 +30,8 @@ export interface KindFacts {
   readonly verbs: readonly PlainVerb[];
   /** Columns of its lists: titles, and the members of the view in them. Default: name, state and id. */
   readonly columns?: Readonly<Record<string, string>>;
+  /** Columns that `-o wide` adds. */
+  readonly wide?: Readonly<Record<string, string>>;
   /** True when arguments and flags of this name take one of them. Default false. */
   readonly isArgument?: boolean;
 }
@@ -120,14 +122,15 @@ export const KINDS = {
     verbs: ['list', 'get', 'create', 'update', 'revoke'],
     columns: {
       NAME: 'name',
-      KEY: 'hint',
       ORGANIZATION: 'organization',
-      ENABLED: 'enabled',
+      ROLE: 'role',
+      STATE: 'state',
+      'LAST USE': 'last_used_on',
       EXPIRES: 'expires_at',
-      RPM: 'rpm_cap',
       'SPENDING LIMIT': 'spending_limit',
       ID: 'id',
     },
+    wide: { SCOPES: 'scopes', MODELS: 'allowed_models', RPM: 'rpm_cap', KEY: 'hint' },
     isArgument: true,
   },
   budgets: {

@@ -2,7 +2,14 @@ import { ROLES } from '../../core/access.ts';
 import type { FlagSpec } from '../command.ts';
 import { plainCommand } from './plain-commands.ts';
 import { writeCommands } from './write-commands.ts';
-import { FORCE, ID, IGNORE_NOT_FOUND, OBJECT_FORMATS, ORGANIZATION } from './shared-words.ts';
+import {
+  FORCE,
+  ID,
+  IGNORE_NOT_FOUND,
+  OBJECT_FORMATS,
+  ORGANIZATION,
+  VALUE_FLAGS,
+} from './shared-words.ts';
 
 const NAME = {
   name: 'name',
@@ -175,10 +182,19 @@ export const KEY_COMMANDS = [
     formats: ['yaml'],
     load: () => import('../commands/account/keys-create.ts'),
   },
-  plainCommand('keys', 'list', {
-    summary: 'List API keys',
-    examples: [{ command: 'gateway keys list', note: 'Every key, without its value' }],
-  }),
+  {
+    name: 'keys list',
+    aliases: ['ls'],
+    summary: 'List API keys with role, state and last use',
+    description:
+      'The state is active, expired, revoked, or disabled where the organization is. The last use is a UTC day within the last 90 days.',
+    examples: [
+      { command: 'gateway keys list', note: 'Every key, without its value' },
+      { command: 'gateway keys list -o wide', note: 'With scopes, models and rate' },
+    ],
+    flags: [ORGANIZATION],
+    load: () => import('../commands/account/keys-list.ts'),
+  },
   {
     name: 'keys get',
     summary: 'Show one API key',
@@ -245,9 +261,14 @@ export const KEY_COMMANDS = [
         command: 'gateway keys rotate ci --end current',
         note: 'Replace a new value that was lost',
       },
+      {
+        command: 'gateway keys rotate ci --value-env CI_KEY',
+        note: 'Take the value that the files declare',
+      },
     ],
     args: [ID],
     flags: [
+      ...VALUE_FLAGS,
       {
         name: 'overlap',
         type: 'duration',

@@ -40,7 +40,7 @@ const shown = async (kind: string) =>
 describe('resource commands', () => {
   it.each([
     ['agents', 'helper', /^helper +acme\/one +- +1 +- +agent_\S+$/m],
-    ['services', 'Desk', /^Desk +- +active +rest, mcp +helper \(agent_\S+\) +ep_\S+$/m],
+    ['services', 'Desk', /^Desk +- +active +rest, mcp +helper +ep_\S+$/m],
     [
       'credentials',
       'search:authorization',

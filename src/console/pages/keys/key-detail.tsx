@@ -143,6 +143,8 @@ function Facts({ row, spending }: PartProps) {
         <dd>{dateTime(Date.parse(row.created_at))}</dd>
         <dt>Expires</dt>
         <dd>{row.expires_at ? dateTime(Date.parse(row.expires_at)) : 'never'}</dd>
+        <dt>Role</dt>
+        <dd>{row.role ?? 'none'}</dd>
         <dt>Scopes</dt>
         <dd>{row.scopes ? row.scopes.join(', ') : 'all but admin'}</dd>
         <dt>Models</dt>

@@ -1,4 +1,5 @@
 import type { ResourceView } from '../../../client/admin.ts';
+import { keyState } from '../../../core/key-state.ts';
 import { State } from '../../parts/parts.tsx';
 
 /** A key as the admin API shows it. */
@@ -6,6 +7,8 @@ export interface KeyRow extends ResourceView {
   organization: string;
   hint: string;
   scopes: string[] | null;
+  /** Absent from older gateways. */
+  role?: string | null;
   spending_limit: { lifetime?: string | null; month?: string | null; day?: string | null } | null;
   expires_at: string | null;
   rpm_cap: number | null;
@@ -22,9 +25,9 @@ export interface CreatedKey extends KeyRow {
   value: string;
 }
 
+const TONES = { active: 'good', expired: 'warn', revoked: 'bad', disabled: 'dim' } as const;
+
 export function KeyState({ row }: { row: KeyRow }) {
-  if (row.revoked_at) return <State tone="bad">revoked</State>;
-  if (row.expires_at && Date.parse(row.expires_at) < Date.now())
-    return <State tone="warn">expired</State>;
-  return row.enabled ? <State tone="good">valid</State> : <State tone="dim">disabled</State>;
+  const state = keyState({ ...row }, Date.now());
+  return <State tone={TONES[state]}>{state}</State>;
 }

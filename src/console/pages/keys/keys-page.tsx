@@ -1,4 +1,5 @@
 import { useLocation } from 'preact-iso';
+import type { ResourceView } from '../../../client/admin.ts';
 import { toShellArguments } from '../../../core/shell-word.ts';
 import { listAll, NO_ROWS } from '../../api/list-all.ts';
 import type { Page } from '../../api/views.ts';
@@ -34,12 +35,13 @@ function AllKeys() {
   const go = (search: string): void => route(`/console/keys${search}`);
   const { value, error, reload } = useLoad(async (signal) => {
     const from = `${new Date().toISOString().slice(0, 7)}-01`;
-    const [keys, usage] = await Promise.all([
+    const [keys, owners, usage] = await Promise.all([
       listAll<KeyRow>(api, '/admin/v1/keys', { signal }),
+      listAll<ResourceView>(api, '/admin/v1/organizations', { signal }),
       api.json<Page<Spent>>('/admin/v1/usage', { query: { group_by: 'key', from }, signal }),
     ]);
     const spent = new Map(usage.data.map(({ key, cost }) => [key, cost]));
-    return { keys, spent };
+    return { keys, spent, owners: new Map(owners.rows.map(({ id, name }) => [id, name])) };
   }, []);
   useCommands([
     { title: 'New key', key: 'n', cli: 'gateway keys create NAME', run: () => go('?new=1') },
@@ -68,6 +70,7 @@ function AllKeys() {
             <KeyTable
               keys={keys}
               spent={value.value?.spent ?? new Map()}
+              owners={value.value?.owners ?? new Map()}
               open={opened?.id ?? ''}
               onOpen={(id) => go(id === '' ? '' : `?open=${id}`)}
             />
@@ -90,16 +93,20 @@ function AllKeys() {
 interface KeyTableProps {
   readonly keys: readonly KeyRow[];
   readonly spent: ReadonlyMap<string, string | null>;
+  /** Names of organizations by their ids. */
+  readonly owners: ReadonlyMap<string, string>;
   readonly open: string;
   readonly onOpen: (id: string) => void;
 }
 
-function KeyTable({ keys, spent, open, onOpen }: KeyTableProps) {
+function KeyTable({ keys, spent, owners, open, onOpen }: KeyTableProps) {
   return (
     <table class="table">
       <thead>
         <tr>
           <th>Name</th>
+          <th>Organization</th>
+          <th>Role</th>
           <th>Value</th>
           <th>Scopes</th>
           <th>State</th>
@@ -130,6 +137,8 @@ function KeyTable({ keys, spent, open, onOpen }: KeyTableProps) {
                   {row.name}
                 </a>
               </td>
+              <td>{owners.get(row.organization) ?? row.organization}</td>
+              <td>{row.role ?? <span class="dim">none</span>}</td>
               <td>
                 <code>{row.hint}</code>
               </td>
