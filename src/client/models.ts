@@ -1,4 +1,4 @@
-import { hasStrings, isPageOf } from './http/guards.ts';
+import { hasStrings, isPageOf, isRecord } from './http/guards.ts';
 import type { Http } from './http/http.ts';
 
 /** One way in which a model answers clients of a protocol. */
@@ -100,6 +100,24 @@ export interface ModelRowRoute {
   pricing?: ModelPricing;
 }
 
+/** A provider that serves models without declarations. */
+export interface OpenProvider {
+  provider: string;
+  /** Upstream names that it serves; * stands for any characters. */
+  patterns: string[];
+  /** Models that its last list named. */
+  listed: number;
+  /** Why its list is missing or old; only for keys with the scope admin, null for none. */
+  problem?: string | null;
+}
+
+/** Models as tables show them. */
+export interface ModelTable {
+  models: ModelRow[];
+  /** Absent from older gateways, where it is empty here. */
+  open: OpenProvider[];
+}
+
 export type ModelPricing = Readonly<Record<string, string | null>>;
 
 /** One route of a plan, as the gateway explains it. */
@@ -146,7 +164,7 @@ export interface ModelsClient {
   table(
     query?: { type?: string; vendor?: string; q?: string },
     signal?: AbortSignal,
-  ): Promise<ModelRow[]>;
+  ): Promise<ModelTable>;
   get(id: string, signal?: AbortSignal): Promise<CatalogItem>;
   /** Explains where a request would go now; `protocol` is the client's, by default `chat`. */
   explain(
@@ -165,6 +183,11 @@ function isPlan(value: unknown): value is Plan {
 }
 
 const isRow = hasStrings<ModelRow>('id', 'object');
+const isOpen = (value: unknown): value is OpenProvider =>
+  isRecord(value) &&
+  typeof value['provider'] === 'string' &&
+  Array.isArray(value['patterns']) &&
+  typeof value['listed'] === 'number';
 const isItem = hasStrings<CatalogItem>('id', 'object');
 
 export function createModelsClient(http: Http): ModelsClient {
@@ -180,7 +203,10 @@ export function createModelsClient(http: Http): ModelsClient {
         query: { ...query, details: 'true' },
         signal,
       };
-      return (await http.json(call, isPageOf(isRow))).body.data;
+      const { data, open = [] }: { data: ModelRow[]; open?: unknown } = (
+        await http.json(call, isPageOf(isRow))
+      ).body;
+      return { models: data, open: Array.isArray(open) ? open.filter(isOpen) : [] };
     },
     async get(id, signal) {
       const path = `/v1/models/${encodeURIComponent(id)}`;

@@ -64,6 +64,8 @@ export class CatalogIndex {
   readonly #contents = new ContentSum();
   /** Listed models of the providers, by their ids and by name. */
   readonly #lists = new Map<string, ReadonlyMap<string, ListedModel>>();
+  /** Why lists of providers failed, by their ids. */
+  #faults: ReadonlyMap<string, string> = new Map();
   #named = SnapshotMap.empty<Model>();
   /** Declared names that are switched off. */
   #off = SnapshotMap.empty<true>();
@@ -117,6 +119,12 @@ export class CatalogIndex {
     this.#catalog = undefined;
   }
 
+  /** Takes in why lists of providers failed, in place of the former reasons. */
+  fail(faults: ReadonlyMap<string, string>): void {
+    this.#faults = faults;
+    this.#catalog = undefined;
+  }
+
   #toCatalog(): Catalog {
     const open = [...this.open()];
     this.#rules ??= new NameRules(
@@ -137,6 +145,12 @@ export class CatalogIndex {
       accounts: [...this.#providers.values()]
         .filter(({ enabled }) => enabled)
         .map(({ account }) => account),
+      open: open.map(({ account, models: patterns }) => ({
+        provider: account.name,
+        patterns,
+        listed: this.#lists.get(account.id)?.size ?? 0,
+        problem: this.#faults.get(account.id) ?? null,
+      })),
       shown: () => models.shown,
       withAnyVendor: (name) => models.withAnyVendor(name),
       stepsTo: (name) => models.stepsTo(name),

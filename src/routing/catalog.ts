@@ -86,6 +86,17 @@ export interface Api extends ApiTarget {
   readonly timeouts: Timeouts;
 }
 
+/** A provider that serves models without declarations. */
+export interface OpenProvider {
+  readonly provider: string;
+  /** Upstream names that it serves; * stands for any characters. */
+  readonly patterns: readonly string[];
+  /** Models that its last list named. */
+  readonly listed: number;
+  /** Why its list failed; null where it did not, or was not asked for. */
+  readonly problem: string | null;
+}
+
 /** An immutable picture of all models; a request keeps the one it started with. */
 export interface Catalog {
   /** Changes when the contents change. */
@@ -103,6 +114,7 @@ export interface Catalog {
   stepsTo(name: string): readonly NameStep[];
   /** APIs that are called by path, by name. */
   readonly apis: ByName<Api>;
+  readonly open: readonly OpenProvider[];
   /** Accounts of the enabled providers, also of those without a declared model. */
   readonly accounts: readonly ProviderAccount[];
 }

@@ -42,7 +42,7 @@ const ORDERS: ReadonlyMap<string, Order> = new Map<string, Order>([
 
 /**
  * `GET /v1/models` (contract: Model catalog): `q`, `vendor`, `type` (default `llm`, empty = all), `order`;
- * `details=true` adds what tables of models show.
+ * `details=true` adds what tables of models show, and the providers that are `open`.
  */
 export function createModelsList(deps: ModelsDeps): Handler {
   return async (exchange) => {
@@ -53,14 +53,26 @@ export function createModelsList(deps: ModelsDeps): Handler {
       const message = `order must be one of ${[...ORDERS.keys()].join(', ')}`;
       throw new GatewayError('invalid_request', { message, param: 'order' });
     }
-    const data = deps
-      .catalog()
+    const catalog = deps.catalog();
+    const hasDetails = query.get('details') === 'true';
+    const data = catalog
       .shown()
       .filter((model) => isVisible(model, principal) && matches(model, query))
       .sort(order)
-      .map(query.get('details') === 'true' ? (model) => toRow(model, principal, deps) : toItem);
-    return { status: 200, body: { object: 'list', data, has_more: false } };
+      .map(hasDetails ? (model) => toRow(model, principal, deps) : toItem);
+    const open = hasDetails && { open: openTo(principal, catalog) };
+    return { status: 200, body: { object: 'list', data, has_more: false, ...open } };
   };
+}
+
+/** Providers whose models the key may call by any name; why a list failed is for administrators. */
+function openTo({ allowedModels, scopes }: Principal, { open }: Catalog): object[] {
+  const isAdmin = scopes?.has('admin') === true;
+  return open
+    .filter(({ provider, patterns }) =>
+      patterns.some((pattern) => allowsModel(allowedModels, [`${provider}/${pattern}`])),
+    )
+    .map(({ problem, ...shown }) => ({ ...shown, ...(isAdmin && { problem }) }));
 }
 
 /** `GET /v1/models/{id_or_name}`: slashes of the name as they are or percent-encoded. */

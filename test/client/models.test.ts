@@ -23,7 +23,7 @@ describe('models', () => {
       method: 'GET',
       target: '/v1/models?vendor=acme&details=true',
       answer: { data: [ITEM] },
-      gives: [ITEM],
+      gives: { models: [ITEM], open: [] },
       refused: pageOf(without(ITEM, 'id', 'object')),
     },
     {

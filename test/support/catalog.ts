@@ -75,6 +75,7 @@ export function fakeCatalog(...models: Model[]): Catalog {
     models: new Map(models.map((model) => [model.id, model])),
     apis: new Map(),
     accounts: models.flatMap(({ routes }) => routes.map(({ provider }) => provider)),
+    open: [],
     shown: () => models,
     withAnyVendor: (name) => models.filter(({ id, vendor }) => id === `${vendor}/${name}`),
     stepsTo: (name) =>

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Model } from '../../src/routing/catalog.ts';
+import type { Catalog, Model } from '../../src/routing/catalog.ts';
 import type { Handler, HttpExchange, Reply } from '../../src/surfaces/http-exchange.ts';
 import type { ModelsDeps } from '../../src/surfaces/models.ts';
 import type { Principal } from '../../src/usage/principal.ts';
@@ -11,18 +11,19 @@ export const KEY = 'sk-1';
 
 interface Listing {
   readonly models: readonly Model[];
+  readonly open?: Catalog['open'];
   readonly payer?: Partial<Principal>;
   readonly readsEveryCarrier?: boolean;
 }
 
 /** What lists of models stand on: one key that is known, and a count of the places it holds. */
-export function modelsDeps({ models, payer, readsEveryCarrier = false }: Listing): {
+export function modelsDeps({ models, open = [], payer, readsEveryCarrier = false }: Listing): {
   deps: ModelsDeps;
   inFlight: () => number;
 } {
   let inFlight = 0;
   const deps: ModelsDeps = {
-    catalog: () => fakeCatalog(...models),
+    catalog: () => ({ ...fakeCatalog(...models), open }),
     readsEveryCarrier,
     protocols: [SPOKEN.wires.chat, SPOKEN.wires.messages],
     lookup: (key) => (key === KEY ? principal({ concurrencyCap: 1, ...payer }) : 'unknown'),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FREE } from '../../src/usage/usage.ts';
 import { createModelGet, createModelsList, isVisible } from '../../src/surfaces/models.ts';
 import { fakeModel, fakeRoute } from '../support/catalog.ts';
+import { verifies } from '../requirements.ts';
 import { codeOf, principal } from '../usage/usage-fixtures.ts';
 import { bodyOf, KEY, modelsDeps } from './model-requests.ts';
 
@@ -28,6 +29,26 @@ describe('the list of models', () => {
     });
     expect(inFlight()).toBe(0);
   });
+
+  it(
+    verifies(
+      'models.open',
+      'names providers that serve more, and why a list failed to admins alone',
+    ),
+    async () => {
+      const open = [{ provider: 'up', patterns: ['*'], listed: 0, problem: 'refused' }];
+      const openFor = async (payer: object) => {
+        const { deps } = modelsDeps({ models: MODELS, open, payer });
+        const body = await bodyOf(createModelsList(deps), { search: '?details=true' });
+        return (body as { open: unknown }).open;
+      };
+      const { problem: _problem, ...shown } = open[0] ?? expect.fail();
+      expect(await openFor({ scopes: new Set(['models', 'admin']) })).toEqual(open);
+      expect(await openFor({ scopes: null })).toEqual([shown]);
+      expect(await openFor({ allowedModels: ['a/*'] })).toEqual([]);
+      expect(await openFor({ allowedModels: ['up/*'] })).toEqual([shown]);
+    },
+  );
 
   it.each([
     ['', ['a/one', 'b/two', 'c/three']],

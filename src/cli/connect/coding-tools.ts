@@ -8,6 +8,7 @@ const TITLE = 'Agent Gateway';
 export const CODING_TOOLS: readonly Tool[] = [
   {
     name: 'claude',
+    aliases: ['claude-code', 'claude-code-router', 'ccr'],
     title: 'Claude Code',
     summary: "Anthropic's coding agent",
     protocol: 'messages',
@@ -39,6 +40,7 @@ export const CODING_TOOLS: readonly Tool[] = [
   },
   {
     name: 'codex',
+    aliases: ['codex-cli'],
     title: 'Codex',
     summary: "OpenAI's coding agent",
     protocol: 'responses',
@@ -82,6 +84,7 @@ export const CODING_TOOLS: readonly Tool[] = [
   },
   {
     name: 'gemini',
+    aliases: ['gemini-cli'],
     title: 'Gemini CLI',
     summary: "Google's coding agent",
     protocol: 'generate-content',

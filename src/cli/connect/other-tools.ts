@@ -92,6 +92,7 @@ export const EDITORS: readonly Tool[] = [
 export const WEB_TOOLS: readonly Tool[] = [
   {
     name: 'open-webui',
+    aliases: ['openwebui'],
     title: 'Open WebUI',
     summary: 'Chat in the browser',
     protocol: 'chat',

@@ -1,5 +1,6 @@
 import type { Client } from '../../client/create-client.ts';
 import { CliError } from '../cli-error.ts';
+import type { OpenProvider } from '../../client/models.ts';
 import type { CommandContext } from '../context.ts';
 import type { Tool } from './tool.ts';
 
@@ -31,21 +32,43 @@ export async function pickModels(
     named,
   }: { client: Client; context: CommandContext; named?: string | undefined },
 ): Promise<PickedModels> {
-  const rows = await client.models.table({}, context.signal);
+  const { models: rows, open } = await client.models.table({}, context.signal);
   const fitting = rows
     .filter(({ protocols }) => protocols === undefined || protocols.includes(tool.protocol))
     .map(({ id }) => id)
     .toSorted((one, other) => rankOf(one, tool) - rankOf(other, tool));
+  const unlisted = open.filter(({ provider, listed }) => listed === 0 && !isScripted(provider));
+  const isScriptedOnly = fitting.every((id) => isScripted(id));
+  if (named === undefined && isScriptedOnly && unlisted.length > 0)
+    throw onlyScripted(tool, unlisted);
   const model = named ?? fitting[0];
   if (model === undefined) throw noModel(tool, rows.length);
-  if (named !== undefined && !rows.some(({ id }) => id === named))
+  const isKnown =
+    rows.some(({ id }) => id === named) ||
+    unlisted.some(({ provider }) => named?.startsWith(`${provider}/`));
+  if (named !== undefined && !isKnown)
     context.output.warn(`the gateway lists no model ${named}; \`gateway models list\` shows them`);
   return { model, models: [...new Set([model, ...fitting])].slice(0, MAX_LISTED) };
 }
 
 function rankOf(id: string, { protocol }: Tool): number {
-  if (id.startsWith('mock/')) return 2;
+  if (isScripted(id)) return 2;
   return FAMILIES[protocol]?.test(id) ? 0 : 1;
+}
+
+/** True for models that answer by a script, and for the provider that serves them. */
+function isScripted(id: string): boolean {
+  return /^mock(\/|$)/.test(id);
+}
+
+function onlyScripted({ name }: Tool, [first]: readonly OpenProvider[]): CliError {
+  const provider = first?.provider ?? '';
+  const cause = first?.problem ? `: ${first.problem}` : ' so far';
+  return new CliError({
+    code: 'no_model',
+    message: `the models of ${provider} could not be listed${cause}; without them only scripted models are there`,
+    hint: `name one: gateway connect ${name} --model ${provider}/NAME`,
+  });
 }
 
 function noModel({ title, protocol }: Tool, listed: number): CliError {

@@ -56,6 +56,8 @@ export interface ToolRecipe {
 export interface Tool {
   /** The word after `gateway connect`. */
   readonly name: string;
+  /** Other words for it. */
+  readonly aliases?: readonly string[];
   readonly title: string;
   /** Description in a few words. */
   readonly summary: string;

@@ -9,7 +9,7 @@ export const TOOLS: readonly Tool[] = [...CODING_TOOLS, ...EDITORS, ...WEB_TOOLS
 
 /** Exit 64 with the nearest name for an unknown tool. */
 export function findTool(name: string): Tool {
-  const found = TOOLS.find((tool) => tool.name === name);
+  const found = TOOLS.find((tool) => tool.name === name || tool.aliases?.includes(name));
   if (found) return found;
   const names = TOOLS.map((tool) => tool.name);
   throw usageError(`no tool is called "${name}"`, suggest(name, names));

@@ -7,6 +7,13 @@ const UNITS = [
   ['per_second', 'a second'],
 ] as const;
 
+/** `0.15/0.60` per million tokens, `0.02 a call`, or `free`; undefined where no price is known. */
+export function shortPrice(pricing: ModelPricing | undefined): string | undefined {
+  const { input = null, output = null } = pricing ?? {};
+  if (input === null && output === null) return priceText(pricing);
+  return `${input ?? '-'}/${output ?? '-'}`;
+}
+
 /** `0.15 in, 0.60 out per million tokens`, or `free`; undefined where no price is known. */
 export function priceText(pricing: ModelPricing | undefined): string | undefined {
   if (pricing === undefined) return undefined;

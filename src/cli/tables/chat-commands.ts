@@ -57,6 +57,10 @@ export const CHAT_COMMANDS = [
         note: 'Write its settings; --undo takes it back',
       },
       { command: 'gateway connect opencode --model acme/fast', note: 'Show what to paste' },
+      {
+        command: 'export ANTHROPIC_AUTH_TOKEN="$(gateway connect claude --print-key)"',
+        note: 'The same key in every shell',
+      },
     ],
     args: [
       { name: 'tool', description: 'Name of the tool; without it, all of them are listed' },
@@ -81,6 +85,11 @@ export const CHAT_COMMANDS = [
         name: 'create-key',
         type: 'boolean',
         description: 'Make a key for the tool where there is none, and print it',
+      },
+      {
+        name: 'print-key',
+        type: 'boolean',
+        description: 'Print only the key of the tool: the kept one, or at the first time a new one',
       },
     ],
     load: () => import('../commands/models/connect.ts'),

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../core/errors.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Job, JobHandler } from '../../jobs/jobs.ts';
 import type { ProviderAccount } from '../../providers/account.ts';
@@ -23,7 +24,7 @@ export interface ListedAccount {
 
 export interface ListJobDeps {
   readonly clock: Clock;
-  readonly lists: Pick<ModelLists, 'keep' | 'forget'>;
+  readonly lists: Pick<ModelLists, 'keep' | 'fail' | 'forget'>;
   /** Uniform in [0, 1). */
   random(): number;
   /** Undefined for one that only serves declared models, or is gone. */
@@ -70,7 +71,10 @@ export function createListJob(deps: ListJobDeps): JobHandler {
     } catch (error) {
       // The next owner continues.
       if (signal.aborted) throw error;
-      if (failures === 0) onFailure(account.name, error);
+      if (failures === 0) {
+        onFailure(account.name, error);
+        await lists.fail(provider, reasonOf(error));
+      }
       const againInMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures, 10), REFRESH_MS);
       return { againInMs, payload: { provider, version, failures: failures + 1 } };
     }

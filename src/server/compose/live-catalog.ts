@@ -13,7 +13,7 @@ import type { LivePrices } from '../../usage/prices/live-prices.ts';
 import { resolveApi } from '../../routing/api.ts';
 import type { ApiSettings } from '../../routing/api.ts';
 import type { ProviderAccount } from '../../providers/account.ts';
-import type { ListedModel } from '../../providers/listing/listed-model.ts';
+import type { FoundModels } from '../../inference/listing/model-lists.ts';
 import { CLIENT_KEY } from '../../providers/read-tls.ts';
 import { resolveAccount } from '../../providers/resolve-account.ts';
 import type { ProviderSettings } from '../../providers/resolve-account.ts';
@@ -32,8 +32,8 @@ export interface LiveCatalog {
   account(idOrName: string): ProviderAccount | undefined;
   /** Accounts whose models are listed, with the version of their declaration. */
   open(): readonly OpenAccount[];
-  /** Takes in the models that providers list, by their ids, in place of the former lists. */
-  list(models: ReadonlyMap<string, readonly ListedModel[]>): void;
+  /** Takes in the models that providers list in place of the former lists. */
+  list(found: FoundModels): void;
   /** Runs after each update. */
   onUpdate(listener: () => void): void;
   /** Reads what changed; to be called again only when it is done. */
@@ -61,7 +61,7 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
   const defaults = { ...deps.defaults, prices };
   let index = new CatalogIndex(defaults);
   const listeners: (() => void)[] = [];
-  let lists: ReadonlyMap<string, readonly ListedModel[]> = new Map();
+  let known: FoundModels = { lists: new Map(), faults: new Map() };
 
   /** An unchanged provider keeps its account object, and with it connections and mock counters. */
   const toAccount = (stored: Stored): AccountRecord | undefined => {
@@ -82,10 +82,12 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
       return record?.enabled ? record.account : undefined;
     },
     open: () => [...index.open()].map(({ account, version }) => ({ account, version })),
-    list(models) {
-      for (const id of lists.keys()) if (!models.has(id)) index.list(id, undefined);
-      for (const [id, found] of models) if (lists.get(id) !== found) index.list(id, found);
-      lists = models;
+    list(found) {
+      const { lists } = known;
+      for (const id of lists.keys()) if (!found.lists.has(id)) index.list(id, undefined);
+      for (const [id, models] of found.lists) if (lists.get(id) !== models) index.list(id, models);
+      index.fail(found.faults);
+      known = found;
     },
     onUpdate: (listener) => void listeners.push(listener),
     async update(told) {
@@ -109,7 +111,8 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
       if (changes === 'everything') {
         const whole = new CatalogIndex(defaults);
         whole.change(next);
-        for (const [id, found] of lists) whole.list(id, found);
+        for (const [id, models] of known.lists) whole.list(id, models);
+        whole.fail(known.faults);
         index = whole;
       } else index.change(next);
       for (const listener of listeners) listener();

@@ -21,6 +21,8 @@ const model = (id: string) => ({
 });
 
 let listed: string[];
+/** Providers that serve more than the list. */
+let open: object[];
 let server: FakeServer;
 let home: string;
 /** Scopes of the user's key. */
@@ -33,6 +35,7 @@ beforeEach(async () => {
   scopes = ['admin'];
   listed = ['acme/fast', 'acme/slow'];
   names = new Set();
+  open = [];
   server = await startFakeServer(gateway);
 });
 afterEach(() => server.close());
@@ -41,7 +44,7 @@ const gateway: Handler = ({ path, body, headers }) => {
   if (path.startsWith('/v1/models'))
     return {
       status: 200,
-      body: { object: 'list', data: listed.map(model) },
+      body: { object: 'list', data: listed.map(model), open },
     };
   if (path.startsWith('/v1/account/key')) {
     const isMade = headers['authorization'] === `Bearer ${MADE}`;
@@ -117,8 +120,34 @@ describe('without a flag', () => {
     for (const { name } of TOOLS) {
       const { stdout } = await connect(name);
       expect(stdout).not.toContain(OWN);
-      expect(stdout).toContain(`gateway keys create ${name}`);
+      expect(stdout).toContain(`gateway connect ${name} --print-key`);
     }
+  });
+
+  it('prints the same key in a second shell, and makes one alone', async () => {
+    const [first, second] = [
+      await connect('claude', '--print-key'),
+      await connect('claude', '--print-key'),
+    ];
+    expect([first.stdout, second.stdout]).toEqual([`${MADE}\n`, `${MADE}\n`]);
+    expect([...names]).toEqual(['claude']);
+  });
+
+  it('knows a tool by its other words', async () => {
+    for (const word of ['claude-code', 'ccr', 'gemini-cli'])
+      expect((await connect(word)).code).toBe(0);
+  });
+
+  it('takes no scripted model where the list of a real provider is missing', async () => {
+    listed = ['mock/echo'];
+    open = [{ provider: 'openai', patterns: ['*'], listed: 0, problem: 'connect ECONNREFUSED' }];
+    const { code, stdout, stderr } = await connect('claude', '--write');
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('the models of openai could not be listed: connect ECONNREFUSED');
+    expect(stderr).toContain('hint: name one: gateway connect claude --model openai/NAME');
+    const named = await connect('claude', '--model', 'openai/gpt-x');
+    expect(named.code).toBe(0);
+    expect(named.stderr).toBe('');
   });
 
   it('takes a model by name, and warns of one that is not listed', async () => {

@@ -32,11 +32,13 @@ function jobOf(type: string, answers: unknown[], given: Partial<ListJobDeps> = {
   const transport = transportOf(answers);
   const kept: (readonly ListedModel[] | 'forgotten')[] = [];
   const failures: string[] = [];
+  const faults: string[] = [];
   const handler = createListJob({
     clock: createFakeClock(),
     random: () => 0.5,
     lists: {
       keep: async (_id, models) => void kept.push(models),
+      fail: async (id, reason) => void faults.push(`${id}: ${reason}`),
       forget: async () => void kept.push('forgotten'),
     },
     find: () => ({ account, version: 3 }),
@@ -52,7 +54,7 @@ function jobOf(type: string, answers: unknown[], given: Partial<ListJobDeps> = {
     if (typeof result === 'object' && 'payload' in result) payload = result.payload ?? payload;
     return result;
   };
-  return { go, kept, failures, asked: transport.asked };
+  return { go, kept, failures, faults, asked: transport.asked };
 }
 
 const names = (kept: readonly ListedModel[] | 'forgotten' | undefined) =>
@@ -102,12 +104,17 @@ describe('the list of a provider', () => {
   });
 
   it('changes nothing when it fails, is told of once, and is tried again later and later', async () => {
-    const { go, kept, failures } = jobOf('openai', [{ error: 'no list' }, undefined, undefined]);
+    const { go, kept, failures, faults } = jobOf('openai', [
+      { error: 'no list' },
+      undefined,
+      undefined,
+    ]);
     const pauses: unknown[] = [];
     for (let i = 0; i < 8; i++) pauses.push(((await go()) as { againInMs: number }).againInMs);
     expect(pauses).toEqual([15, 30, 60, 120, 240, 480, 600, 600].map((s) => s * 1_000));
     expect(kept).toEqual([]);
     expect(failures).toEqual(['openai: Error: the answer is no list of models']);
+    expect(faults).toEqual([expect.stringMatching(/: the answer is no list of models$/)]);
   });
 
   it('belongs to one version of its provider, and goes with it', async () => {

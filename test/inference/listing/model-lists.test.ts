@@ -18,9 +18,14 @@ function setUp({ bell = true } = {}) {
   const deaf: Store = { ...store, watch: () => () => undefined };
   const lists = createModelLists({ store: bell ? store : deaf, clock });
   const told: Told[] = [];
+  let faults: ReadonlyMap<string, string> = new Map();
   onTestFinished(() => lists.close());
-  const start = (): Promise<void> => lists.start((now) => void told.push(now));
-  return { clock, store, lists, told, start };
+  const start = (): Promise<void> =>
+    lists.start((now) => {
+      told.push(now.lists);
+      faults = now.faults;
+    });
+  return { clock, store, lists, told, start, faults: () => faults };
 }
 
 /** Keeps a list as another process on the store does. */
@@ -96,6 +101,19 @@ it('looks every half a minute for what no bell told of, and tells nothing where 
   clock.advance(30_000);
   await settled();
   expect(told.at(-1)).toEqual(new Map());
+});
+
+it('tells why a list failed, until one is kept again', async () => {
+  const setting = setUp();
+  await setting.start();
+  await setting.lists.keep('prov_1', [{ name: 'one' }]);
+  await setting.lists.fail('prov_1', 'connect ECONNREFUSED');
+  await settled();
+  expect(setting.faults()).toEqual(new Map([['prov_1', 'connect ECONNREFUSED']]));
+  expect(setting.told.at(-1)?.has('prov_1')).toBe(true);
+  await setting.lists.keep('prov_1', [{ name: 'one' }]);
+  await settled();
+  expect(setting.faults()).toEqual(new Map());
 });
 
 it('looks no more once it is closed', async () => {

@@ -1,5 +1,6 @@
 import { usageError } from '../../cli-error.ts';
 import type { CommandResult } from '../../command.ts';
+import type { CommandContext } from '../../context.ts';
 import type { Style } from '../../output/style.ts';
 import { renderTable } from '../../output/table.ts';
 import { pickModels } from '../../connect/pick-models.ts';
@@ -9,7 +10,7 @@ import type { Tool, ToolRecipe, ToolSetup } from '../../connect/tool.ts';
 import { findTool, TOOLS } from '../../connect/tools.ts';
 import type { InputOf, RunOf } from '../../commands.ts';
 
-const ACTIONS = ['write', 'undo', 'run'] as const;
+const ACTIONS = ['write', 'undo', 'run', 'print-key'] as const;
 
 /** Prints how a tool is made to use the gateway; the flags do it. */
 export const run: RunOf<'connect'> = async (input) => {
@@ -20,6 +21,7 @@ export const run: RunOf<'connect'> = async (input) => {
   const tool = findTool(args.tool);
   await refuseImpossible(tool, input);
   if (flags.undo) return undo(tool, input);
+  if (flags['print-key']) return printKey(tool, input);
   const setup = await readSetup(tool, input);
   const recipe = setup.key === '' ? recipeWithoutKey(tool, setup) : tool.recipe(setup);
   if (flags.run) return start(tool, recipe, input);
@@ -56,7 +58,7 @@ function listTools(): CommandResult {
   const columns = [
     { title: 'TOOL', value: ({ name }: Tool) => name },
     { title: 'NAME', value: ({ title }: Tool) => title },
-    { title: 'WHAT', value: ({ summary }: Tool) => summary },
+    { title: 'WHAT', value: ({ summary }: Tool) => summary, isCut: true },
     { title: 'PROTOCOL', value: ({ protocol }: Tool) => protocol },
   ];
   const text = async (style: Style) =>
@@ -64,9 +66,14 @@ function listTools(): CommandResult {
   return { data: { tools: data }, text };
 }
 
-/** The shell makes the key where it is pasted; a file names the command that does. */
+async function printKey(tool: Tool, { context }: InputOf<'connect'>): Promise<CommandResult> {
+  const { key } = await openTool(tool, context, true);
+  return { data: { tool: tool.name, key }, text: key };
+}
+
+/** Shells and files name the command that makes the key at first and finds it again later. */
 function recipeWithoutKey(tool: Tool, setup: ToolSetup): ToolRecipe {
-  const command = `gateway keys create ${tool.name}`;
+  const command = `gateway connect ${tool.name} --print-key`;
   const inShell = tool.recipe({ ...setup, key: `$(${command})` });
   const inFile = tool.recipe({ ...setup, key: `<the value that ${command} prints>` });
   return { ...inFile, ...(inShell.env && { env: inShell.env }) };
@@ -74,14 +81,19 @@ function recipeWithoutKey(tool: Tool, setup: ToolSetup): ToolRecipe {
 
 /** The key is empty where there is none yet and none is needed. */
 async function readSetup(tool: Tool, { flags, context }: InputOf<'connect'>): Promise<ToolSetup> {
+  const needsKey = ACTIONS.some((name) => flags[name]) || flags['create-key'];
+  const { client, server, key } = await openTool(tool, context, needsKey);
+  const picked = await pickModels(tool, { client, context, named: flags.model });
+  return { server: server.replace(/\/$/, ''), key, ...picked };
+}
+
+async function openTool(tool: Tool, context: CommandContext, needsKey: boolean) {
   const connection = await context.connection();
   const client = await context.connectTo(connection);
   const options = { context, connection, client };
-  const needsKey = ACTIONS.some((name) => flags[name]) || flags['create-key'];
   const key =
     (await findToolKey(tool, options)) ?? (needsKey ? await makeToolKey(tool, options) : '');
-  const picked = await pickModels(tool, { client, context, named: flags.model });
-  return { server: connection.server.replace(/\/$/, ''), key, ...picked };
+  return { client, server: connection.server, key };
 }
 
 function describe(
