@@ -45,8 +45,8 @@ function hostName(): string | undefined {
   }
 }
 
-/** One of another user cannot be signalled, but is there. */
-function exists(pid: number): boolean {
+/** True also for a process of another user, which cannot be signalled. */
+export function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -28,13 +28,19 @@ export interface MemoryPlace {
   readonly kind: 'memory';
 }
 
+export interface RawOpening {
+  readonly clock: Clock;
+  readonly isHeld: boolean;
+  readonly isToServe?: boolean | undefined;
+}
+
 /** Rows as they lie there, for `store verify` and `store migrate`. Rejections are `StoreError`s. */
 export interface RawAccess {
   /**
    * Opens a store that is there, for reading; its format stays as it is. `isHeld`: keeps others from the
-   * store as far as the backend can.
+   * store as far as the backend can. `isToServe`: refuses what a gateway could not serve from, too.
    */
-  open(config: StoreConfig, options: { clock: Clock; isHeld: boolean }): Promise<RawStore>;
+  open(config: StoreConfig, options: RawOpening): Promise<RawStore>;
   /** Opens or makes a store that another one is to be copied into. */
   openTarget(config: StoreConfig, clock: Clock): Promise<RawTarget>;
 }

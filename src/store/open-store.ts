@@ -1,7 +1,13 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Clock } from '../core/time/clock.ts';
+import { AbsentStore } from './absent-store.ts';
+import type { Backend } from './backend.ts';
 import { BACKENDS } from './backends/registry.ts';
 import { findBackend } from './find-backend.ts';
+import type { RawStore } from './raw/raw-store.ts';
 import type { StoreConfig } from './store-config.ts';
+import { assertWhole } from './store-meta.ts';
 import { StoreError, type Store } from './store.ts';
 
 /**
@@ -24,12 +30,54 @@ export async function openStore(
   backends = BACKENDS,
 ): Promise<Store> {
   const backend = await findBackend(config.driver, backends);
+  return withPackages(backend, config.driver, () => backend.open(config, { clock }));
+}
+
+/**
+ * Opens the rows of a configured store for a look before a start, which makes and changes nothing: undefined
+ * where nothing is there yet. Rejects with the `StoreError` that a start would meet, as far as a reader can see
+ * it; holds a store of one process until it is closed.
+ */
+export async function openToLook(
+  config: StoreConfig,
+  { clock }: { clock: Clock },
+  backends = BACKENDS,
+): Promise<RawStore | undefined> {
+  const backend = await findBackend(config.driver, backends);
+  const { raw, place } = backend;
+  if (!raw) return undefined;
+  if (place.kind === 'folder' && place.drivers.includes(config.driver)) {
+    const file = join(config.path ?? '', place.file ?? '');
+    const found = await stat(file).catch(() => undefined);
+    if (!found || (found.isFile() && found.size === 0)) return undefined;
+  }
+  const open = async (): Promise<RawStore> => {
+    const store = await raw.open(config, { clock, isHeld: true, isToServe: true });
+    try {
+      assertWhole(store.meta);
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+    return store;
+  };
+  return withPackages(backend, config.driver, open).catch((error: unknown) => {
+    if (error instanceof AbsentStore) return undefined;
+    throw error;
+  });
+}
+
+async function withPackages<T>(
+  { packages }: Backend,
+  driver: string,
+  open: () => Promise<T>,
+): Promise<T> {
   try {
-    return await backend.open(config, { clock });
+    return await open();
   } catch (error) {
-    const missing = missingPackage(error, backend.packages);
+    const missing = missingPackage(error, packages);
     if (missing === undefined) throw error;
-    const message = `the ${config.driver} store needs the package ${missing}, which is not installed`;
+    const message = `the ${driver} store needs the package ${missing}, which is not installed`;
     throw new StoreError('unavailable', message, { cause: error });
   }
 }

@@ -20,6 +20,7 @@ import type { SpendingDeps } from './spending-report.ts';
 import { reportPlan } from './plan-report.ts';
 import type { PlanReportDeps } from './plan-report.ts';
 import { reportStatus } from './status-report.ts';
+import type { StatusDeps } from './status-report.ts';
 import { toAuditQuery, toRequestQuery } from './report-queries.ts';
 import { answerUsage } from './usage-answer.ts';
 import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
@@ -40,6 +41,7 @@ export interface AdminDeps
   extends GateDeps, PlanReportDeps, ResourceBodies, SpendingDeps, Pick<UsageDeps, 'usage'> {
   /** Exchanges of model calls, which go before changes. */
   readonly active: Pick<ActiveExchanges, 'begun'>;
+  readonly config: StatusDeps['config'];
   /** Makes this process serve every change that was committed before, or rejects. */
   catchUp(): Promise<void>;
 }

@@ -1,9 +1,16 @@
+import type { ServerConfig } from '../../config/schema/server-config.ts';
+import { readRuntimes } from '../../core/process/runtime-file.ts';
 import type { Clock } from '../../core/time/clock.ts';
+import { duePrefix } from '../../jobs/job-rows.ts';
 import type { Catalog, Model, Route } from '../../routing/catalog.ts';
 import { unpricedRoutes } from '../../routing/unpriced-routes.ts';
+import { TRIGGER_JOB } from '../../scheduler/job-kinds.ts';
+import { TURN_JOB } from '../../sessions/log/job-kinds.ts';
 import type { Health } from '../../routing/health.ts';
 import type { Store } from '../../store/store.ts';
+import { RUN_JOB } from '../../tasks/runs/run-record.ts';
 import { LEASES } from '../../usage/ledger/ledger-keys.ts';
+import { WEBHOOK_JOB } from '../../webhooks/delivery.ts';
 import { VERSION } from '../process/gateway-version.ts';
 
 export interface StatusDeps {
@@ -11,7 +18,16 @@ export interface StatusDeps {
   readonly clock: Clock;
   catalog(): Catalog;
   readonly health: Pick<Health, 'look'>;
+  readonly config: Pick<ServerConfig, 'dataDir'>;
 }
+
+/** Kinds of jobs that are work of people, by the word of the report. */
+const WORK = {
+  turns: TURN_JOB,
+  triggers: TRIGGER_JOB,
+  runs: RUN_JOB,
+  webhooks: WEBHOOK_JOB,
+} as const;
 
 /** Health of one route, as this process sees it. */
 export interface RouteStatus {
@@ -32,6 +48,8 @@ export interface StatusView {
   readonly node: string;
   /** Changes with the served configuration. */
   readonly configuration: string;
+  /** Files that this gateway reads again at a reload; null where the environment is its configuration. */
+  readonly follows: { readonly files: readonly string[]; readonly watch: boolean } | null;
   readonly store: {
     readonly driver: string;
     readonly scope: Store['scope'];
@@ -42,12 +60,15 @@ export interface StatusView {
   readonly workers: readonly { readonly id: string; readonly since: string }[];
   /** Routes, {@link MAX_ROUTES} at most, those that are not available first. */
   readonly providers: readonly { readonly name: string; readonly routes: readonly RouteStatus[] }[];
+  /** Jobs in the store that are begun or wait, counted up to {@link MAX_WORK}. */
+  readonly work: Readonly<Record<keyof typeof WORK, number>>;
   /** Routes and APIs without a known price, at most {@link MAX_ROUTES}. */
   readonly unpriced: readonly string[];
 }
 
 const MAX_ROUTES = 500;
 const MAX_WORKERS = 1_000;
+const MAX_WORK = 1_000;
 
 /** Rejects with `StoreError` only where reading fails. */
 export async function reportStatus(deps: StatusDeps): Promise<StatusView> {
@@ -62,6 +83,7 @@ export async function reportStatus(deps: StatusDeps): Promise<StatusView> {
     version: VERSION,
     node: process.version,
     configuration: catalog().fingerprint,
+    follows: followedBy(deps),
     store: {
       driver: store.driver,
       scope: store.scope,
@@ -73,8 +95,30 @@ export async function reportStatus(deps: StatusDeps): Promise<StatusView> {
       since: new Date(value.since).toISOString(),
     })),
     providers: providersOf(deps),
+    work: await countWork(store),
     unpriced: unpricedRoutes(catalog()).slice(0, MAX_ROUTES),
   };
+}
+
+/** Written down by the first process, which this one is or was started by. */
+function followedBy({ config }: StatusDeps): StatusView['follows'] {
+  const { pid, ppid } = process;
+  const { record } =
+    readRuntimes(config.dataDir).find(({ record: own }) => own.pid === pid || own.pid === ppid) ??
+    {};
+  const { files = [], watch = false } = record ?? {};
+  return files.length === 0 ? null : { files, watch };
+}
+
+async function countWork(store: Store): Promise<StatusView['work']> {
+  const names = Object.keys(WORK) as (keyof typeof WORK)[];
+  const counts = await Promise.all(
+    names.map(async (name) => {
+      const found = await store.list({ prefix: duePrefix(WORK[name]), limit: MAX_WORK });
+      return [name, found.length] as const;
+    }),
+  );
+  return Object.fromEntries(counts) as StatusView['work'];
 }
 
 function providersOf({ catalog, health }: StatusDeps): StatusView['providers'] {

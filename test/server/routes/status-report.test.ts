@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Model, Route } from '../../../src/routing/catalog.ts';
 import type { RouteHealth } from '../../../src/routing/health.ts';
+import { writeRuntime } from '../../../src/core/process/runtime-file.ts';
 import { VERSION } from '../../../src/server/process/gateway-version.ts';
 import { reportStatus } from '../../../src/server/routes/status-report.ts';
 import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { fakeCatalog, fakeModel, fakeRoute } from '../../support/catalog.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
+import { verifies } from '../../requirements.ts';
 
 const WELL: RouteHealth = {
   state: 'available',
@@ -22,18 +25,30 @@ interface Setting {
   readonly store?: Partial<Store>;
   /** Instants since which workers live, by their ids. */
   readonly workers?: Readonly<Record<string, number>>;
+  readonly jobs?: readonly (readonly [kind: string, id: string])[];
+  readonly dataDir?: string;
 }
 
-async function report({ models = [], health = {}, store = {}, workers = {} }: Setting = {}) {
+async function report({
+  models = [],
+  health = {},
+  store = {},
+  workers = {},
+  jobs = [],
+  dataDir = '/none',
+}: Setting = {}) {
   const clock = createFakeClock();
   const memory = openMemoryStore(clock);
   for (const [id, since] of Object.entries(workers))
     await memory.commit([{ type: 'put', key: ['worker', id], value: { since } }]);
+  for (const [kind, id] of jobs)
+    await memory.commit([{ type: 'put', key: ['job-due', kind, 0, id], value: null }]);
   return reportStatus({
     store: { ...memory, ...store },
     clock,
     catalog: () => fakeCatalog(...models),
     health: { look: ({ upstreamModel }: Route) => ({ ...WELL, ...health[upstreamModel] }) },
+    config: { dataDir },
   });
 }
 
@@ -46,11 +61,33 @@ describe('the status', () => {
       version: VERSION,
       node: process.version,
       configuration: 'test',
+      follows: null,
       store: { driver: 'memory', scope: 'process', state: 'ok', warnings: [] },
       workers: [],
       providers: [],
+      work: { turns: 0, triggers: 0, runs: 0, webhooks: 0 },
       unpriced: [],
     });
+  });
+
+  it(
+    verifies('process.status', 'the status names the files that the gateway follows'),
+    async () => {
+      const folder = await directoryOfTest();
+      const facts = { url: 'http://127.0.0.1:1', since: 'now', version: '1', watch: true };
+      await writeRuntime(folder, { ...facts, files: ['/a/gateway.yaml'] });
+      const { follows } = await report({ dataDir: folder });
+      expect(follows).toEqual({ files: ['/a/gateway.yaml'], watch: true });
+    },
+  );
+
+  it('counts the jobs that are begun or wait', async () => {
+    const jobs = [
+      ['session-turn', 's1'],
+      ['session-turn', 's2'],
+      ['webhook', 'w'],
+    ] as const;
+    expect((await report({ jobs })).work).toEqual({ turns: 2, triggers: 0, runs: 0, webhooks: 1 });
   });
 
   it('tells of a store that fails or warns', async () => {

@@ -3,6 +3,7 @@ import type { Clock } from '../../../core/time/clock.ts';
 import { toId } from '../../prepare-commit.ts';
 import type { RawRow, RawStore, RawTarget } from '../../raw/raw-store.ts';
 import { takeStep } from '../../raw/take-step.ts';
+import { AbsentStore } from '../../absent-store.ts';
 import type { StoreMeta } from '../../store-meta.ts';
 import { StoreError } from '../../store.ts';
 import { createTable, type Row } from '../../table.ts';
@@ -86,7 +87,7 @@ export async function openRawJournalTarget(driver: Driver, clock: Clock): Promis
 
 async function assertThere(blobs: Blobs): Promise<void> {
   if ((await storedFormat(blobs, await blobs.list())) > 0) return;
-  throw new StoreError('unavailable', 'there is no store in this place');
+  throw new AbsentStore('in this place');
 }
 
 interface Found {

@@ -15,9 +15,12 @@ export const lmdb = defineBackend({
     return openLmdbStore(path, clock);
   },
   raw: {
-    async open(config) {
+    async open(config, { isToServe }) {
+      const path = pathOf(config);
       const { openRawLmdb } = await import('./raw-lmdb.ts');
-      return openRawLmdb(pathOf(config));
+      const { assertWritable } = await import('./prepare-directory.ts');
+      if (isToServe) assertWritable(path);
+      return openRawLmdb(path);
     },
     async openTarget(config) {
       const { openRawLmdbTarget } = await import('./raw-lmdb.ts');

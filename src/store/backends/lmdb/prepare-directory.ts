@@ -1,6 +1,7 @@
 import { reasonOf } from '../../../core/errors.ts';
 import { accessSync, chmodSync, constants, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { AbsentStore } from '../../absent-store.ts';
 import { StoreError } from '../../store.ts';
 import { assertSound } from './file/assert-sound.ts';
 
@@ -15,13 +16,22 @@ export const FILE_MODE = 0o600;
 export function prepareDirectory(directory: string): boolean {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw unusable(directory, cause);
+  }
+  assertWritable(directory);
+  const file = join(directory, 'data.mdb');
+  return sizeOf(file) > 0 && assertSound(file);
+}
+
+/** Throws `StoreError` `unavailable` where this user may not write the directory and its files. */
+export function assertWritable(directory: string): void {
+  try {
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
     for (const name of ['data.mdb', 'lock.mdb']) assertUsable(join(directory, name));
   } catch (cause) {
     throw unusable(directory, cause);
   }
-  const file = join(directory, 'data.mdb');
-  return sizeOf(file) > 0 && assertSound(file);
 }
 
 /**
@@ -31,7 +41,7 @@ export function prepareDirectory(directory: string): boolean {
 export function assertReadable(directory: string): boolean {
   const file = join(directory, 'data.mdb');
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) {
-    throw new StoreError('unavailable', `there is no store in ${directory}`);
+    throw new AbsentStore(`in ${directory}`);
   }
   return assertSound(file);
 }

@@ -16,9 +16,9 @@ export const postgres = defineBackend({
     return openPostgresStore(options, clock);
   },
   raw: {
-    async open({ options = {} }) {
+    async open({ options = {} }, { isToServe }) {
       const { openRawPostgres } = await import('./raw-postgres.ts');
-      return openRawPostgres(options);
+      return openRawPostgres(options, { isToServe });
     },
     async openTarget({ options = {} }) {
       const { openRawPostgresTarget } = await import('./raw-postgres.ts');

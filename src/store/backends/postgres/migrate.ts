@@ -7,9 +7,13 @@ const LOCK = 7_261_834;
 
 /**
  * Brings the schema to the present form, in one transaction and one process at a time. Rejects with
- * `newer_format`, and changes nothing, when it is of a later form.
+ * `newer_format`, and changes nothing, when it is of a later form. `isTrial`: takes everything back.
  */
-export async function migrate(pool: pg.Pool, schema: string): Promise<void> {
+export async function migrate(
+  pool: pg.Pool,
+  schema: string,
+  { isTrial = false } = {},
+): Promise<void> {
   const client = await pool.connect();
   try {
     await client.query('begin');
@@ -24,7 +28,7 @@ export async function migrate(pool: pg.Pool, schema: string): Promise<void> {
     for (const step of MIGRATIONS.slice(version)) await client.query(step);
     await client.query('delete from format');
     await client.query('insert into format values ($1)', [MIGRATIONS.length]);
-    await client.query('commit');
+    await client.query(isTrial ? 'rollback' : 'commit');
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
     throw error;

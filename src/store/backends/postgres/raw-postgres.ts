@@ -7,7 +7,7 @@ import {
   type RawTarget,
 } from '../../raw/raw-store.ts';
 import { newerFormat, type StoreMeta } from '../../store-meta.ts';
-import { StoreError } from '../../store.ts';
+import { AbsentStore } from '../../absent-store.ts';
 import { CHANNEL } from './changes.ts';
 import { openPool, toPostgresPlace } from './connection.ts';
 import { migrate, readMeta } from './migrate.ts';
@@ -28,9 +28,21 @@ interface StoredRow {
   readonly expires_at: number | null;
 }
 
-/** Opens an existing store for reading. Rejects with `unavailable`, `newer_format`. */
-export async function openRawPostgres(options: Record<string, unknown>): Promise<RawStore> {
-  return createRaw(await openPlace(options, assertThere));
+/**
+ * Opens an existing store for reading. Rejects with `unavailable`, `newer_format`. `isToServe`: where there is
+ * none, tries whether this user may make it, and takes that back.
+ */
+export async function openRawPostgres(
+  options: Record<string, unknown>,
+  { isToServe = false } = {},
+): Promise<RawStore> {
+  return createRaw(
+    await openPlace(options, async (pool, schema) => {
+      if (await isThere(pool, schema)) return;
+      if (isToServe) await migrate(pool, schema, { isTrial: true });
+      throw new AbsentStore(`in the schema ${schema}`);
+    }),
+  );
 }
 
 /** Opens or makes a store that is to be filled. */
@@ -84,13 +96,11 @@ async function openPlace(
   }
 }
 
-async function assertThere(pool: pg.Pool, schema: string): Promise<void> {
+async function isThere(pool: pg.Pool, schema: string): Promise<boolean> {
   const { rows } = await pool.query('select 1 where to_regclass($1) is not null', [
     `${schema}.format`,
   ]);
-  if (rows.length === 0) {
-    throw new StoreError('unavailable', `there is no store in the schema ${schema}`);
-  }
+  return rows.length > 0;
 }
 
 /** The table came with format 2. */

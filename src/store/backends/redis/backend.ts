@@ -16,9 +16,9 @@ export const redis = defineBackend({
     return openRedisStore(options, clock);
   },
   raw: {
-    async open({ options = {} }) {
+    async open({ options = {} }, { isToServe }) {
       const { openRawRedis } = await import('./raw-redis.ts');
-      return openRawRedis(options);
+      return openRawRedis(options, { isToServe });
     },
     async openTarget({ options = {} }) {
       const { openRawRedisTarget } = await import('./raw-redis.ts');

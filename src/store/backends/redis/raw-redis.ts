@@ -7,7 +7,7 @@ import {
   type RawTarget,
 } from '../../raw/raw-store.ts';
 import { newerFormat, type StoreMeta } from '../../store-meta.ts';
-import { StoreError } from '../../store.ts';
+import { AbsentStore } from '../../absent-store.ts';
 import { assertDurable } from './assert-durable.ts';
 import { connectTo, establish, namesOf, toRedisPlace, type Names } from './connection.ts';
 import { FORMAT, migrate, readMeta } from './migrations.ts';
@@ -51,12 +51,19 @@ interface Opened {
   readonly meta: StoreMeta;
 }
 
-/** Opens an existing store for reading. Rejects with `unavailable`, `newer_format`. */
-export async function openRawRedis(options: Record<string, unknown>): Promise<RawStore> {
+/**
+ * Opens an existing store for reading. Rejects with `unavailable`, `newer_format`, and with `read_only`
+ * for a server that would lose acknowledged writes, where it is to serve.
+ */
+export async function openRawRedis(
+  options: Record<string, unknown>,
+  { isToServe = false } = {},
+): Promise<RawStore> {
   return createRaw(
     await openPlace(options, async (redis, names) => {
+      if (isToServe) await assertDurable(redis, toRedisPlace(options));
       if ((await redis.exists(names.format)) > 0) return;
-      throw new StoreError('unavailable', 'there is no store under this prefix');
+      throw new AbsentStore('under this prefix');
     }),
   );
 }
