@@ -9,7 +9,7 @@ const HINTS: Readonly<Record<string, string>> = {
     'is the gateway running? start one with `gateway start`, or name another with --server',
   missing_api_key: 'set GATEWAY_API_KEY or pass --api-key-file',
   invalid_api_key:
-    'check GATEWAY_API_KEY or --api-key-file; `gateway whoami` shows which key is used',
+    'check GATEWAY_API_KEY or --api-key-file; `gateway whoami` shows which key is used, and `gateway store admin-key` on the machine of the gateway makes a new admin key',
   insufficient_scope:
     'the key lacks the scope for this, or its role does not allow it; use an admin key (`.gateway/admin.key` of the server)',
   timeout: 'the call may have taken effect; look before you repeat it, or raise --timeout',

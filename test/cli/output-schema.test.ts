@@ -220,6 +220,8 @@ store verify copied
 store verify
 store verify absent
 store restore copied --to restored
+store admin-key
+store admin-key -c absent.yaml
 version
 completion bash
 help

@@ -63,7 +63,8 @@ export function findConnection(sources: ConnectionSources): Connection {
   const { server, origin } = pickServer(sources, running, directory);
   const isLocal = sources.context === undefined && (server === running || isLoopback(server));
   const key = pickKey(sources, server, isLocal ? directory : undefined);
-  if (key === undefined && sources.keyRequired) throw noKey(server);
+  if (key === undefined && sources.keyRequired)
+    throw noKey(server, isLocal ? directory : undefined);
   return {
     server,
     serverOrigin: origin,
@@ -160,11 +161,19 @@ function keyFileOf({ apiKeyFile, apiKeyFileIsFlag = true, cwd }: ConnectionSourc
   };
 }
 
-function noKey(server: string): CliError {
+/** @param directory folder of the gateway's data, where it is on this machine */
+function noKey(server: string, directory: string | undefined): CliError {
+  const [where, first] =
+    directory === undefined
+      ? ['', 'start a gateway here with `gateway start`']
+      : [
+          `: ${join(directory, 'admin.key')} does not exist`,
+          'make one with `gateway store admin-key` (-c names the file of the gateway)',
+        ];
   return new CliError({
     code: 'no_api_key',
-    message: `no API key for ${server}`,
-    hint: 'start a gateway here with `gateway start`, `gateway login`, or set GATEWAY_API_KEY or --api-key-file',
+    message: `no API key for ${server}${where}`,
+    hint: `${first}, \`gateway login\`, or set GATEWAY_API_KEY or --api-key-file`,
     exit: 'auth',
   });
 }

@@ -1,3 +1,5 @@
+import type { ReferenceSources } from '../../config/objects/references.ts';
+import { nodeConfigFiles } from '../../config/read/load.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { CopyOptions } from '../../store/backends/lmdb/backup/files.ts';
@@ -13,12 +15,12 @@ const TELL_MS = 2_000;
 /** Runs `use` with the server section of gateway.yaml or what --config names; else exit 3. */
 export async function withServer(
   { flags, context }: FlagInput<readonly [typeof CONFIG]>,
-  use: (server: ServerConfig) => Promise<CommandResult>,
+  use: (server: ServerConfig, sources: ReferenceSources) => Promise<CommandResult>,
 ): Promise<CommandResult> {
   const { cwd, env } = context.io;
   const paths = configPaths(flags.config, cwd);
   const { config, diagnostics } = await loadConfig({ paths, cwd, env });
-  return config ? use(config.server) : invalidConfig(diagnostics);
+  return config ? use(config.server, { env, files: nodeConfigFiles }) : invalidConfig(diagnostics);
 }
 
 /**

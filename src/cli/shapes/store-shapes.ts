@@ -34,6 +34,17 @@ export const STORE_SHAPES: Readonly<Record<string, Shape>> = {
     }),
     INVALID,
   ),
+  'store admin-key': oneOf(
+    record({
+      id: text,
+      name: text,
+      organization: text,
+      file: text,
+      former_file: orNull(text),
+      former: list(record({ id: text, name: text, hint: text, created_at: text })),
+    }),
+    INVALID,
+  ),
   'store verify': oneOf(
     record({
       what: text,

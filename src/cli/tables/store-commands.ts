@@ -4,7 +4,7 @@ import { CONFIG } from './shared-words.ts';
 export const STORE_COMMANDS = [
   {
     name: 'store',
-    summary: 'Back up, restore, verify and migrate the store',
+    summary: 'Back up, restore, verify and migrate the store, recover its admin key',
     examples: [
       { command: 'gateway store backup /backup/monday', note: 'While the gateway serves' },
     ],
@@ -55,6 +55,18 @@ export const STORE_COMMANDS = [
       { name: 'replace', type: 'boolean', description: 'Move an existing store aside' },
     ],
     load: () => import('../commands/store/store-restore.ts'),
+  },
+  {
+    name: 'store admin-key',
+    summary: 'Make a new admin key on the machine of the gateway',
+    description:
+      'For a lost admin.key, a restored store and a further machine: creates a key with every scope directly in the store, and writes its value to admin.key of the data directory (mode 0600), where the other commands find it. Needs the master key. Runs with a stopped gateway, and while one serves where the store allows several processes. Former admin keys stay valid and are listed with the command that revokes each. The audit log records it.',
+    examples: [
+      { command: 'gateway store admin-key', note: 'The store of gateway.yaml' },
+      { command: 'gateway store admin-key -c prod.yaml', note: 'Of another file' },
+    ],
+    flags: [CONFIG],
+    load: () => import('../commands/store/store-admin-key.ts'),
   },
   {
     name: 'store verify',

@@ -46,7 +46,7 @@ async function restoreTo(
   const told = [
     `${store}: ${manifest.store.rows} rows as of ${manifest.created_at}, and ${files} media files in ${media}`,
     ...(formerStore === undefined ? [] : [`The former store lies in ${formerStore}`]),
-    'It needs the master key that it was made with.',
+    'It needs the master key that it was made with. No backup has an admin key: `gateway store admin-key` makes one.',
   ];
   return {
     data: {
