@@ -1,6 +1,8 @@
 import { reasonOf } from '../core/errors.ts';
 import { ClientError } from '../client/http/client-error.ts';
+import { systemCode } from '../client/http/connection-error.ts';
 import { CliError } from './cli-error.ts';
+import { connectionHint } from './connection/connection-hints.ts';
 import { EXIT, exitOf } from './exit-codes.ts';
 import type { Failure } from './command.ts';
 
@@ -30,13 +32,20 @@ export function toFailure(thrown: unknown): Failure {
   }
   if (thrown instanceof ClientError) {
     const { code, message, status, isRead } = thrown;
-    const hint = (isRead ? READ_HINTS[code] : undefined) ?? HINTS[code];
+    const hint = hintOf(thrown) ?? (isRead ? READ_HINTS[code] : undefined) ?? HINTS[code];
     const request = thrown.requestId === undefined ? '' : ` (request ${thrown.requestId})`;
     const exitCode = EXIT[exitOf(thrown)].code;
     return { code, message: message + request, hint, status, exitCode };
   }
   const message = reasonOf(thrown);
   return { code: codeOf(thrown), message, exitCode: EXIT.failed.code };
+}
+
+function hintOf({ code, cause, message, isRead }: ClientError): string | undefined {
+  if (code === 'unreachable') return connectionHint(systemCode(cause));
+  // A server that speaks HTTPS drops a call that begins without its handshake.
+  const mayBeTls = code === 'connection_lost' && isRead && message.includes('to http://');
+  return mayBeTls ? `${READ_HINTS[code]}; write https:// if it serves that` : undefined;
 }
 
 /** System errors (`ENOENT`) and errors of the rooms below carry a code of their own. */

@@ -23,15 +23,17 @@ const NEVER_SENT = new Set([
   'ENETUNREACH',
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
   'ERR_SSL_WRONG_VERSION_NUMBER',
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
   BAD_PORT,
 ]);
+
+/** Codes of OpenSSL for a certificate that is not taken, and refusals of the handshake. */
+const CERTIFICATE =
+  /^(?:CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(?:CA|PURPOSE)$|PATH_LENGTH_|HOSTNAME_|ERROR_IN_C|ERR_TLS_CERT_|ERR_SSL_.*_ALERT_)/;
+
+/** True for a certificate of either side that ended the handshake. */
+export const isCertificateFault = (code: string): boolean => CERTIFICATE.test(code);
 
 /**
  * Turns what fetch threw when no answer arrived into `timeout`, `aborted`, `unreachable` (nothing was
@@ -49,7 +51,7 @@ export function toConnectionError(thrown: unknown, call: LostCall): ClientError 
   }
   if (call.aborted) return new ClientError({ ...details, code: 'aborted', message: 'interrupted' });
   const reason = systemCode(thrown);
-  if (NEVER_SENT.has(reason)) {
+  if (NEVER_SENT.has(reason) || isCertificateFault(reason) || isBeforeCall(thrown)) {
     const message = `cannot reach ${call.server} (${reason})`;
     return new ClientError({ ...details, code: 'unreachable', message });
   }
@@ -57,13 +59,34 @@ export function toConnectionError(thrown: unknown, call: LostCall): ClientError 
   return new ClientError({ ...details, code: 'connection_lost', message });
 }
 
-/** fetch hides the socket's error two causes deep, and several addresses make an AggregateError. */
-function systemCode(thrown: unknown): string {
-  let error = thrown;
-  for (let depth = 0; depth < 5 && error instanceof Error; depth++) {
+/** Code of the system for a failed call; empty where there is none. */
+export function systemCode(thrown: unknown): string {
+  for (const error of chainOf(thrown)) {
     if ('code' in error && typeof error.code === 'string' && error.code !== '') return error.code;
     if (error.message === BAD_PORT) return BAD_PORT;
-    error = error instanceof AggregateError ? error.errors[0] : error.cause;
   }
   return '';
+}
+
+/** An answer to the first bytes of TLS that is none. */
+const NO_TLS = /wrong version number|packet length too long/i;
+
+/** True where the name was not found or the connection never came to be, whatever the code. */
+function isBeforeCall(thrown: unknown): boolean {
+  return chainOf(thrown).some(
+    (error) =>
+      NO_TLS.test(error.message) ||
+      ('syscall' in error && ['connect', 'getaddrinfo'].includes(String(error.syscall))),
+  );
+}
+
+/** fetch hides the socket's error two causes deep, and several addresses make an AggregateError. */
+function chainOf(thrown: unknown): Error[] {
+  const chain: Error[] = [];
+  let error = thrown;
+  for (let depth = 0; depth < 5 && error instanceof Error; depth++) {
+    chain.push(error);
+    error = error instanceof AggregateError ? error.errors[0] : error.cause;
+  }
+  return chain;
 }
