@@ -102,7 +102,7 @@ async function makeKey(
   const own = typeof found === 'object' && admins.find(({ id }) => id === found.keyId);
   if (own)
     throw new GatewayError('conflict', {
-      message: `${file} holds the admin key ${String(own.spec.name)}, which this store takes`,
+      message: `${file} holds the admin key ${own.spec.name}, which this store takes`,
       retry: false,
     });
   const organization = await ownerOf(repository, admins);
@@ -126,7 +126,7 @@ async function makeKey(
   return {
     id: made.stored.id,
     name,
-    organization: String(organization.spec.name),
+    organization: organization.spec.name,
     file,
     keptFile,
     former: admins.map((key) => toFormer(key, all)),
@@ -190,7 +190,7 @@ async function setAside(file: string, clock: Clock): Promise<string> {
 }
 
 function toFormer({ id, spec, state, createdAt }: Stored, all: readonly Stored[]): FormerAdminKey {
-  const name = String(spec.name);
+  const { name } = spec;
   const isUnique = all.filter((key) => key.spec.name === name).length === 1;
   return { id, name, handle: isUnique ? name : id, hint: String(state['hint']), createdAt };
 }

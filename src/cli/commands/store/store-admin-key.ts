@@ -18,9 +18,11 @@ export const run: RunOf<'store admin-key'> = (input) =>
         organization,
         file,
         former_file: keptFile ?? null,
-        former: former.map(({ createdAt, handle: _, ...key }) => ({
-          ...key,
-          created_at: createdAt,
+        former: former.map((key) => ({
+          id: key.id,
+          name: key.name,
+          hint: key.hint,
+          created_at: key.createdAt,
         })),
       },
       text: [
