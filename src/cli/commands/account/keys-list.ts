@@ -2,7 +2,7 @@ import type { ResourceView } from '../../../client/admin.ts';
 import type { Client } from '../../../client/create-client.ts';
 import { ClientError } from '../../../client/http/client-error.ts';
 import { collect } from '../../../client/http/pages.ts';
-import { keyState } from '../../../core/key-state.ts';
+import { keyState } from '../../../core/access.ts';
 import { listCommand } from '../../resources/list-resources.ts';
 import type { RunOf } from '../../commands.ts';
 

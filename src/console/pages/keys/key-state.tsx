@@ -1,5 +1,5 @@
 import type { ResourceView } from '../../../client/admin.ts';
-import { keyState } from '../../../core/key-state.ts';
+import { keyState } from '../../../core/access.ts';
 import { State } from '../../parts/parts.tsx';
 
 /** A key as the admin API shows it. */
