@@ -10,6 +10,7 @@ import { createOutput, type Output } from './output/output.ts';
 import { withListHint } from './resources/not-found.ts';
 import { parseArgv, type ParsedArgv } from './grammar/parse-argv.ts';
 import { readSettings } from './grammar/settings.ts';
+import { UnknownCommand } from './grammar/unknown-command.ts';
 import { watchSignals } from './signals.ts';
 import { createStyle, wantsColor } from './output/style.ts';
 
@@ -31,6 +32,10 @@ export async function runCommand(io: CliIo, { commands, argv }: CommandLine): Pr
     return await execute(call, { io, output, globals, format });
   } catch (thrown) {
     const failure = withListHint(toFailure(thrown));
+    if (thrown instanceof UnknownCommand) {
+      const { meantHint } = await import('./grammar/meant-commands.ts');
+      failure.hint = meantHint(thrown, { commands, argv }) ?? failure.hint;
+    }
     if (thrown instanceof Error) output.debug(thrown.stack ?? thrown.message);
     await output.failure(failure, schema);
     return failure.exitCode;

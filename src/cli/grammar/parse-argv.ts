@@ -3,6 +3,7 @@ import type { CommanderError } from 'commander';
 import { usageError } from '../cli-error.ts';
 import { findCommand, parentOf, type CommandSpec, type FlagSpec } from '../command.ts';
 import type { RawFlags } from './flags.ts';
+import { UnknownCommand } from './unknown-command.ts';
 
 export interface ParsedArgv {
   command: CommandSpec;
@@ -141,6 +142,9 @@ function refuse(name?: string): (error: CommanderError) => never {
   return (error) => {
     if (error.code === 'commander.help') throw usageError('a subcommand is missing', seeHelp(name));
     const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+    const [, word] = /^unknown command '(.*)'$/s.exec(message) ?? [];
+    if (error.code === 'commander.unknownCommand' && word !== undefined)
+      throw new UnknownCommand({ word, group: name ?? '' }, seeHelp(name));
     throw usageError(message, suggestion?.replace(/^\(|\)$/g, '') ?? seeHelp(name));
   };
 }
