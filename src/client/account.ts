@@ -52,6 +52,7 @@ export interface AccountClient {
     query?: ExecutionsQuery,
     signal?: AbortSignal,
   ): AsyncGenerator<ExecutionView, void, undefined>;
+  execution(id: string, signal?: AbortSignal): Promise<ExecutionView>;
   /** Rows as calls begin and end; ends with the connection, and continues after `after`. */
   followExecutions(
     query?: ExecutionsQuery,
@@ -87,6 +88,10 @@ export function createAccountClient(http: Http): AccountClient {
         };
         return (await http.json(call, isPageOf(isExecution))).body;
       }),
+    async execution(id, signal) {
+      const path = `${PATH}/executions/${encodeURIComponent(id)}`;
+      return (await http.json({ method: 'GET', path, signal }, isExecution)).body;
+    },
     followExecutions: (query, options = {}) =>
       followRequests(
         http,

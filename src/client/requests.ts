@@ -24,6 +24,8 @@ export interface RequestRecord {
 export interface RequestsQuery {
   key?: string;
   model?: string;
+  /** Provider that answered, was tried or left out, by name. */
+  provider?: string;
   conversation?: string;
   status?: string;
   organization?: string;

@@ -32,7 +32,7 @@ const priceList: JsonSchema = object({
   vendors: count,
   models: count,
 });
-const RECORDS = words('organization key model conversation status from to');
+const RECORDS = words('organization key model provider conversation status from to');
 const ENTRIES = words('organization actor action kind object request from to');
 
 /** Description of each operation below `/admin/v1` beyond its path; the kinds declare theirs themselves. */

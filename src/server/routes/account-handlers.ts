@@ -61,7 +61,8 @@ export function accountHandlers(deps: AccountRoutesDeps): HandlersOf<typeof ACCO
     usage: to('costs', ({ search }, owner) => answerUsage(search, deps, owner)),
     budgets: to('costs', (_exchange, owner) => reportBudgets(owner, deps)),
     list: to('read', async ({ search }, owner) => {
-      const query = toRequestQuery(search);
+      // Which provider had a part in a call is not shown here.
+      const { provider: _provider, ...query } = toRequestQuery(search);
       const limit = query.limit && Math.min(query.limit, MAX_PAGE);
       const page = await listRequests({ store }, { ...query, limit, organization: owner });
       return { ...page, data: page.data.map(toExecution) };

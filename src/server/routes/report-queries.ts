@@ -6,7 +6,7 @@ import type { RequestQuery } from '../../usage/requests/request-log.ts';
 const MAX_ID = 256;
 const RESULTS = ['ok', 'error', 'aborted', 'interrupted', 'pending'] as const;
 
-/** `organization`, `key`, `model`, `conversation`, `status` (HTTP status or result), `from`, `to`, `limit`, `page`. */
+/** `organization`, `key`, `model`, `provider`, `conversation`, `status` (HTTP status or result), `from`, `to`, `limit`, `page`. */
 export function toRequestQuery(search: string): RequestQuery {
   const query = new URLSearchParams(search);
   const status = query.get('status') || undefined;
@@ -14,6 +14,7 @@ export function toRequestQuery(search: string): RequestQuery {
     organization: owner(query),
     key: query.get('key') ?? undefined,
     model: query.get('model') ?? undefined,
+    provider: query.get('provider') ?? undefined,
     conversation: query.get('conversation') ?? undefined,
     status:
       status === undefined || /^\d{3}$/.test(status)

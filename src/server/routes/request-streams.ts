@@ -56,7 +56,7 @@ export function requestStreamHandlers(
       const query = toStreamQuery(search);
       const view = own ? asExecution : asIs;
       const filter = own
-        ? { ...query.filter, organization: principal.organizationId }
+        ? { ...query.filter, organization: principal.organizationId, provider: undefined }
         : query.filter;
       if (request.method === 'HEAD') return { status: 200, headers: HEADERS };
       onceClosed(response, await takeStreamPlace(admitted, deps));

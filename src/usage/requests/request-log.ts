@@ -21,6 +21,8 @@ export interface RequestFilter {
   /** A key's id. */
   key?: string | undefined;
   model?: string | undefined;
+  /** Name of a provider that answered, was tried, or left out; pending requests have none. */
+  provider?: string | undefined;
   conversation?: string | undefined;
   /** An HTTP status, or `ok`, `error`, `aborted`, `interrupted`, `pending`. */
   status?: number | RequestResult | undefined;
@@ -136,11 +138,16 @@ function toRecord({ id, start, end }: StoredRequest): RequestRecord {
 
 /** True when a request passes a filter, except for its times, which bound the listing. */
 export function matches(request: StoredRequest, filter: RequestFilter): boolean {
-  const { status } = filter;
+  const { status, provider } = filter;
   if (!matchesStart(request.start, filter)) return false;
+  if (provider !== undefined && !hasAsked(request.end, provider)) return false;
   if (status === undefined) return true;
   const { 1: ownStatus = null, 2: ownResult = 'pending' } = request.end ?? [];
   return (typeof status === 'number' ? ownStatus : ownResult) === status;
+}
+
+function hasAsked(end: EndRow | undefined, provider: string): boolean {
+  return end?.[4]?.[1] === provider || end?.[5].some(([name]) => name === provider) === true;
 }
 
 /** The same for the start of a request. */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startFakeServer, type FakeServer, type Handler } from '../../client/fake-server.ts';
+import { verifies } from '../../requirements.ts';
 import { runCli } from '../run-cli.ts';
 
 const ENTRY = {
@@ -33,7 +34,7 @@ let server: FakeServer | undefined;
 afterEach(() => server?.close());
 
 async function run(body: unknown, argv: string[]) {
-  const handler: Handler = () => ({ body });
+  const handler: Handler = typeof body === 'function' ? (body as Handler) : () => ({ body });
   server = await startFakeServer(handler);
   const env = { GATEWAY_SERVER: server.url, GATEWAY_API_KEY: 'sk-test-0000000000000123' };
   const result = await runCli(argv, { env });
@@ -54,13 +55,51 @@ describe('gateway audit', () => {
       limit: '20',
     });
     expect(shown.stdout).toContain('model/acme/fast');
-    expect(shown.stdout).toContain('enabled: true -> false');
+    expect(shown.stdout).toMatch(/^ {4}enabled: true -> false$/m);
   });
+
+  it(
+    verifies('cli.pages', 'fits 120 columns, with names for ids and a line for each change'),
+    async () => {
+      const members = ['name', 'amount', 'per', 'match.labels.team', 'on_exceed'];
+      const changes = [
+        { path: 'organization', old: null, new: 'org_1' },
+        { path: 'labels.note', old: 'x'.repeat(200), new: null },
+        ...members.map((path) => ({ path, old: null, new: `${path} value` })),
+      ];
+      const client = 'x'.repeat(200);
+      const entry = {
+        ...ENTRY,
+        changes,
+        from: { address: '2001:db8::ffff:ffff:ffff:ffff', client },
+      };
+      const { stdout } = await run(
+        ({ path }) => {
+          if (path.startsWith('/admin/v1/audit'))
+            return { body: { data: [entry], next_page: null } };
+          return { body: { id: 'org_1', type: 'organization', name: 'default' } };
+        },
+        ['audit'],
+      );
+      const lines = stdout.split('\n');
+      expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(120);
+      expect(lines.slice(2, 8)).toEqual([
+        '    organization: default',
+        expect.stringMatching(/^ {4}labels\.note: x+…$/),
+        '    name: name value',
+        '    amount: amount value',
+        '    per: per value',
+        '    and 2 more: gateway audit aud_1',
+      ]);
+    },
+  );
 
   it('shows one entry by its id', async () => {
     const one = await run(ENTRY, ['audit', 'aud_1']);
     expect(one.calls[0]?.path).toBe('/admin/v1/audit/aud_1');
     expect(one.stdout).toContain('req_1');
+    expect(one.stdout).toMatch(/^who +ci \(key key_1\)$/m);
+    expect(one.stdout).toMatch(/^changed\n {4}enabled: true -> false\n {4}description: =SUM/m);
   });
 
   it('exports a row for each changed member, without formulas', async () => {

@@ -315,22 +315,28 @@ describe('records', () => {
     });
     const one = await run(answer(RECORD), ['logs', 'req_1']);
     expect(one.calls[0]?.path).toBe('/admin/v1/requests/req_1');
-    expect(one.stdout).toMatch(/^cost +0\.01$/m);
+    expect(one.stdout).toMatch(/^money +0\.01 USD$/m);
   });
 
-  it('logs names the key of a request and says who was asked', async () => {
-    const record = {
-      ...RECORD,
-      key: { id: 'key_1', name: 'my-app' },
-      attempts: [
-        { provider: 'first', outcome: 'status_503', ms: 3 },
-        { provider: 'second', outcome: 'ok', ms: 2 },
-      ],
-    };
-    expect((await run(list(record), ['logs'])).stdout).toContain('my-app');
-    expect((await run(answer(record), ['logs', 'req_1'])).stdout).toMatch(
-      /^attempts +first: status_503 in 3 ms; second: ok in 2 ms$/m,
+  it('logs names the key of a request and the provider', async () => {
+    const attempts = [{ provider: 'first', outcome: 'status_503', ms: 3 }];
+    const record = { ...RECORD, key: { id: 'key_1', name: 'my-app' }, attempts };
+    const { stdout, calls } = await run(list(record), ['logs', '--provider', 'first']);
+    expect(stdout).toMatch(/my-app .* first /);
+    expect(calls[0]?.query.get('provider')).toBe('first');
+  });
+
+  it('logs shows a call of the own organization to a key without the scope admin', async () => {
+    const own = { ...RECORD, type: 'execution' };
+    const { stdout, calls } = await run(
+      ({ path }) =>
+        path.startsWith('/admin')
+          ? { status: 403, body: { error: 'insufficient_scope' } }
+          : { body: own },
+      ['logs', 'req_1'],
     );
+    expect(calls.map(({ path }) => path)).toContain('/v1/account/executions/req_1');
+    expect(stdout).toMatch(/^request +req_1$/m);
   });
 
   it('logs finds a key and an organization by name', async () => {

@@ -102,7 +102,8 @@ describe('the list of calls', () => {
     const { owner, other, use, ask } = await setUp();
     const own = await use(owner, DOLLAR);
     await use(other, DOLLAR);
-    for (const search of ['', `?organization=${other}`]) {
+    // A filter by provider would tell how a call was routed.
+    for (const search of ['', `?organization=${other}`, '?provider=none']) {
       const { data, next_page } = await ask<Page>('list', search);
       expect(data.map(({ id }) => id)).toEqual([own]);
       expect(data[0]).toMatchObject({ type: 'execution', cost: '1.00' });

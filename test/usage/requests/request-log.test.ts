@@ -42,6 +42,27 @@ describe('listRequests', () => {
     expect(seen).toEqual(ids);
   });
 
+  it('filters by a provider that answered, was tried, or left out', async () => {
+    const { store, ledger, start, record } = setUp();
+    const tried = (provider: string, how: string) => ({
+      provider,
+      model: 'm',
+      status: null,
+      outcome: how,
+      ms: 0,
+    });
+    const answered = await record();
+    const failed = await record({}, { answeredBy: undefined, attempts: [tried('b', 'connect')] });
+    const left = await record({}, { attempts: [tried('c', 'cooldown'), tried('acme', 'ok')] });
+    await ledger.begin(start()).durable;
+    const ids = async (provider: string) =>
+      (await listRequests({ store }, { provider })).data.map(({ id }) => id);
+    expect(await ids('acme')).toEqual([left, answered]);
+    expect(await ids('b')).toEqual([failed]);
+    expect(await ids('c')).toEqual([left]);
+    expect(await ids('none')).toEqual([]);
+  });
+
   it('filters by organization, key, model, status and result', async () => {
     const { store, ledger, start, record } = setUp();
     const foreign = await record({

@@ -1,15 +1,18 @@
 import type { Client } from '../../../client/create-client.ts';
+import { ClientError } from '../../../client/http/client-error.ts';
 import { isRecord } from '../../../client/http/guards.ts';
 import { collect } from '../../../client/http/pages.ts';
 import type { UsageRow } from '../../../client/usage.ts';
 import type { RequestRecord, RequestsQuery } from '../../../client/requests.ts';
 import { usageError } from '../../cli-error.ts';
 import type { CommandResult } from '../../command.ts';
+import { addNames } from '../../details/references.ts';
+import { refuserText, renderRequest } from '../../details/request-page.ts';
 import { lookUp } from '../../resources/not-found.ts';
 import { readRange } from '../../input/read-time.ts';
 import { toId } from '../../resources/resource-ids.ts';
 import { showEvents } from '../../output/show-events.ts';
-import { renderFields, renderLine, renderTable, type Column } from '../../output/table.ts';
+import { renderLine, renderTable, type Column } from '../../output/table.ts';
 import type { InputOf, RunOf } from '../../commands.ts';
 
 const FOLLOW_MS = 1_000;
@@ -26,14 +29,26 @@ export const run: RunOf<'logs'> = async (input) => {
 const COLUMNS: readonly Column<RequestRecord>[] = [
   { title: 'TIME', value: ({ created_at }) => created_at },
   { title: 'KEY', value: ({ key }) => (isRecord(key) ? key['name'] : key) },
-  { title: 'MODEL', value: ({ model }) => model },
-  { title: 'API', value: ({ surface }) => surface },
+  { title: 'MODEL', value: ({ model }) => model, isCut: true },
+  { title: 'PROVIDER', value: (row) => providersOf(row).at(-1) },
+  { title: 'API', value: ({ surface }) => surface, weight: 0 },
   { title: 'STATUS', value: ({ status }) => status },
-  { title: 'RESULT', value: ({ result }) => result },
+  { title: 'RESULT', value: resultOf, isCut: true },
   { title: 'MS', value: ({ total_ms }) => total_ms },
   { title: 'COST USD', value: ({ cost }) => cost ?? 'unpriced' },
-  { title: 'REQUEST', value: ({ id }) => id },
+  { title: 'REQUEST', value: ({ id }) => id, weight: 2 },
 ];
+
+function resultOf(record: RequestRecord): string {
+  const refuser = refuserText(record);
+  return refuser === undefined ? record.result : `${record.result}: ${refuser}`;
+}
+
+/** Providers of its attempts, left out ones first; the one that answered comes last. */
+function providersOf({ answered_by: by, attempts }: RequestRecord): unknown[] {
+  const tried: unknown[] = Array.isArray(attempts) ? attempts : [];
+  return [...tried, by].filter(isRecord).map(({ provider }) => provider);
+}
 
 async function listRequests({ flags, context }: InputOf<'logs'>): Promise<CommandResult> {
   const { signal, clock } = context;
@@ -79,6 +94,7 @@ async function filters(
   return {
     key: await idOf('keys', flags.key),
     model: flags.model,
+    provider: flags.provider,
     conversation: flags.conversation,
     organization: await idOf('organizations', flags.organization),
   };
@@ -90,8 +106,8 @@ async function followRequests({ flags, context }: InputOf<'logs'>): Promise<Comm
   if (to !== undefined) throw usageError('--follow cannot be combined with --to');
   const client = await context.connect();
   const { status } = flags;
-  const query = await filters(client, flags, signal);
-  // A watch covers requests of every status; the server refuses a status that does not exist.
+  const { provider, ...query } = await filters(client, flags, signal);
+  // A watch covers requests of every status and provider; the server refuses a status that does not exist.
   if (status !== undefined)
     await collect(client.requests.list({ ...query, status, limit: 1 }, signal), 1);
   const records = client.requests.watch(query, {
@@ -100,7 +116,7 @@ async function followRequests({ flags, context }: InputOf<'logs'>): Promise<Comm
     onTrouble: (error) => output.note(`${error.message}; retrying`),
     signal,
   });
-  return showEvents(ended(records, status), {
+  return showEvents(ended(records, { status, provider }), {
     output,
     textOf: (record) => `${renderLine(record, COLUMNS)}\n`,
     isAwaited: false,
@@ -110,41 +126,32 @@ async function followRequests({ flags, context }: InputOf<'logs'>): Promise<Comm
 /** Requests that are over, and so have their status. */
 async function* ended(
   records: AsyncGenerator<RequestRecord, never, undefined>,
-  wanted: string | undefined,
+  { status: wanted, provider }: Pick<RequestsQuery, 'status' | 'provider'>,
 ): AsyncGenerator<RequestRecord, never, undefined> {
   for (;;) {
     const { value } = await records.next();
     const { result, status } = value;
     const isWanted = wanted === undefined || [result, String(status)].includes(wanted);
-    if (result !== 'pending' && isWanted) yield value;
+    const isOfProvider = provider === undefined || providersOf(value).includes(provider);
+    if (result !== 'pending' && isWanted && isOfProvider) yield value;
   }
 }
 
+/** With a key without the scope admin: the call of its own organization. */
 async function showRequest({ context }: InputOf<'logs'>, id: string): Promise<CommandResult> {
+  const { signal } = context;
   const client = await context.connect();
-  const record = await lookUp({ kind: 'requests', named: id }, () =>
-    client.requests.get(id, context.signal),
-  );
-  const cost = record.cost ?? 'unpriced';
-  const shown = { ...record, cost, attempts: attemptsText(record['attempts']) };
-  return { data: record, text: (style) => renderFields(shown, style) };
-}
-
-/**
- * `backup: status_503 in 3 ms, main: ok in 210 ms`: the attempts in their order, with the outcome,
- * and the cost where the attempt failed.
- */
-function attemptsText(attempts: unknown): unknown {
-  if (!Array.isArray(attempts) || !attempts.every(isRecord)) return attempts;
-  return attempts
-    .map(({ provider, outcome, ms, cost, cause, verdict }) =>
-      [
-        `${String(provider)}: ${String(outcome)}`,
-        typeof cause === 'string' ? ` (${cause})` : '',
-        ` in ${String(ms)} ms`,
-        typeof cost === 'string' ? ` for ${cost}` : '',
-        typeof verdict === 'string' ? `, ${verdict}` : '',
-      ].join(''),
-    )
-    .join('; ');
+  const find = () =>
+    client.requests.get(id, signal).catch((thrown: unknown) => {
+      if (!(thrown instanceof ClientError) || thrown.code !== 'insufficient_scope') throw thrown;
+      return client.account.execution(id, signal);
+    });
+  const record = await lookUp({ kind: 'requests', named: id }, find);
+  return {
+    data: record,
+    text: async (style) => {
+      const named = await addNames(client, record, signal);
+      return renderRequest({ ...named, ...record }, style);
+    },
+  };
 }

@@ -4,6 +4,8 @@ import type { Client } from '../../../client/create-client.ts';
 import { usageError } from '../../cli-error.ts';
 import type { CommandResult } from '../../command.ts';
 import { readRange } from '../../input/read-time.ts';
+import { changeLines, namesIn } from '../../details/audit-text.ts';
+import { PAGE_WIDTH } from '../../output/style.ts';
 import { toCsv } from '../../output/csv.ts';
 import { showEvents } from '../../output/show-events.ts';
 import { renderFields, renderLine, renderTable, type Column } from '../../output/table.ts';
@@ -13,8 +15,10 @@ import type { InputOf, RunOf } from '../../commands.ts';
 
 const FOLLOW_MS = 1_000;
 const MOST_OF_PAGE = 1_000;
-/** Changes that a line of the list names. */
-const SHOWN_CHANGES = 3;
+/** Changes that an entry of the list shows. */
+const SHOWN_CHANGES = 5;
+/** An entry that comes live shows ids: nothing is asked for it. */
+const FOLLOWED = { names: new Map(), most: SHOWN_CHANGES, width: PAGE_WIDTH } as const;
 
 export const run: RunOf<'audit'> = async (input) => {
   const id = input.args.entry;
@@ -26,12 +30,11 @@ export const run: RunOf<'audit'> = async (input) => {
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { title: 'TIME', value: ({ at }) => at },
-  { title: 'WHO', value: ({ actor }) => actor.name },
-  { title: 'FROM', value: ({ from }) => from.address },
+  { title: 'WHO', value: ({ actor }) => actor.name, isCut: true },
   { title: 'ACTION', value: ({ action }) => action },
-  { title: 'OBJECT', value: ({ object }) => `${object.kind}/${object.name ?? object.id}` },
-  { title: 'CHANGED', value: changedText },
-  { title: 'ENTRY', value: ({ id }) => id },
+  { title: 'OBJECT', value: objectText, isCut: true },
+  { title: 'FROM', value: ({ from }) => from.address },
+  { title: 'ENTRY', value: ({ id }) => id, weight: 2 },
 ];
 
 async function listEntries({ flags, context }: InputOf<'audit'>): Promise<CommandResult> {
@@ -46,11 +49,27 @@ async function listEntries({ flags, context }: InputOf<'audit'>): Promise<Comman
     return { data: rows, text: renderCsv(rows.flatMap(toCsvRows)), verbatim: true };
   return {
     data: rows,
-    text: (style) =>
-      output.quiet
-        ? rows.map(({ id }) => id).join('\n')
-        : renderTable(rows, COLUMNS, { style, empty: 'no audit entries' }),
+    text: async (style) => {
+      if (output.quiet) return rows.map(({ id }) => id).join('\n');
+      const names = await namesIn(client, rows, signal);
+      const table = await renderTable(rows, COLUMNS, { style, empty: 'no audit entries' });
+      const shown = { names, most: SHOWN_CHANGES, width: style.width };
+      // A line of the table for each entry, after that of the titles.
+      const lines = table.split('\n');
+      return lines.flatMap((line, at) => [line, ...linesOf(rows[at - 1], shown)]).join('\n');
+    },
   };
+}
+
+function linesOf(
+  entry: AuditEntry | undefined,
+  shown: Parameters<typeof changeLines>[1],
+): string[] {
+  return entry ? changeLines(entry, shown) : [];
+}
+
+function objectText({ object }: AuditEntry): string {
+  return `${object.kind}/${object.name ?? object.id}`;
 }
 
 async function filters(
@@ -85,7 +104,8 @@ async function followEntries({ flags, context }: InputOf<'audit'>): Promise<Comm
   });
   return showEvents(entries, {
     output,
-    textOf: (entry) => `${renderLine(entry, COLUMNS)}\n`,
+    textOf: (entry) =>
+      `${[renderLine(entry, COLUMNS), ...changeLines(entry, FOLLOWED)].join('\n')}\n`,
     isAwaited: false,
   });
 }
@@ -95,24 +115,21 @@ async function showEntry({ context }: InputOf<'audit'>, id: string): Promise<Com
   const entry = await lookUp({ kind: 'audit', named: id }, () =>
     client.audit.get(id, context.signal),
   );
-  return { data: entry, text: (style) => renderFields(entry, style) };
-}
-
-/** `enabled: true -> false, rpm_cap: - -> 60, and 2 more`. */
-function changedText({ changes }: AuditEntry): string {
-  const shown = changes
-    .slice(0, SHOWN_CHANGES)
-    .map(({ path, old, new: next }) => `${path}: ${valueText(old)} -> ${valueText(next)}`);
-  const left = changes.length - shown.length;
-  return [...shown, ...(left > 0 ? [`and ${left} more`] : [])].join(', ');
-}
-
-const MAX_VALUE = 40;
-
-function valueText(value: unknown): string {
-  if (value === null || value === undefined) return '-';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length <= MAX_VALUE ? text : `${text.slice(0, MAX_VALUE - 1)}…`;
+  return {
+    data: entry,
+    text: async (style) => {
+      const names = await namesIn(client, [entry], context.signal);
+      const lines = changeLines(entry, { names, most: Infinity, width: Infinity });
+      const { changes: _changes, actor, from, object, ...rest } = entry;
+      const who = `${actor.name} (${[actor.kind, actor.id].filter(Boolean).join(' ')})`;
+      const source = [from.address, from.client].filter(Boolean).join(', ') || undefined;
+      const facts = { at: entry.at, who, from: source, action: entry.action };
+      const about = { ...facts, object: `${objectText(entry)} (${object.id})`, ...rest };
+      const present = Object.entries(about).filter(([, value]) => value !== null);
+      const fields = renderFields(Object.fromEntries(present), style);
+      return lines.length === 0 ? fields : [fields, style.bold('changed'), ...lines].join('\n');
+    },
+  };
 }
 
 interface CsvRow {
