@@ -1,4 +1,6 @@
 import type { RunRow } from '../scheduler/run-row.ts';
+import { outcomeOf } from '../sessions/outcome.ts';
+import type { SessionRow } from '../sessions/session-row.ts';
 import type { Alert } from './alert.ts';
 
 const DAY_LENGTH = '2026-11-21'.length;
@@ -16,6 +18,38 @@ export function runAlert(
     at,
     text: `Schedule ${deploymentId}: run ${id} failed: ${error.type}: ${error.message}`,
     data: { deployment: deploymentId, run: id, error: error.type },
+  };
+}
+
+/** Row of a Session before and after a change. */
+export interface SessionChange {
+  readonly before: SessionRow;
+  readonly after: SessionRow;
+}
+
+/**
+ * Undefined unless the work of a Schedule's Session has just failed, or was ended by its time. The id is that of
+ * the event, so a Session that fails again is reported again.
+ *
+ * @param name of the Schedule
+ */
+export function sessionAlert(
+  { before, after }: SessionChange,
+  { name, at }: { readonly name: string; readonly at: number },
+): Alert | undefined {
+  const { id, organization, deploymentId, runId = null, head } = after;
+  const { type, reason = null, message } = outcomeOf(after) ?? {};
+  const isBad = type === 'failed' || type === 'ended_by_time';
+  if (deploymentId === null || after.rest === before.rest || !isBad) return undefined;
+  const what = type === 'failed' ? 'failed' : 'was ended by time';
+  const why = message ?? reason;
+  return {
+    id: `schedule/${id}/${head}`,
+    type: 'alert.schedule',
+    organization,
+    at,
+    text: `Schedule ${name} (${deploymentId}): Session ${id} ${what}: ${why}`,
+    data: { deployment: deploymentId, name, run: runId, session: id, error: reason },
   };
 }
 

@@ -29,6 +29,12 @@ export interface ServiceRun {
 /** One event of a turn, or a part of one (`event_start`, `event_delta`). */
 export type TurnEvent = Record<string, unknown>;
 
+export interface FollowOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called when the Session waits for its client: true to follow on. Default: false. */
+  readonly onWait?: (() => Promise<boolean>) | undefined;
+}
+
 export interface ServicesClient {
   /**
    * The id of the Service with this id, slug or name.
@@ -39,10 +45,14 @@ export interface ServicesClient {
   /** `POST /v1/endpoints/{id}/run`, never repeated. */
   run(input: RunInput): Promise<ServiceRun>;
   /**
-   * The turn that a run began, event by event, and how it ended. A lost connection is made again;
+   * The turn that a message began, or that another event of a client continues, event by event, and how it
+   * ended: at once where the Session waits for its client. A lost connection is made again;
    * iterating throws `connection_lost` when that comes to nothing again and again.
    */
-  follow(run: ServiceRun, signal?: AbortSignal): AsyncGenerator<TurnEvent, TurnEnd, undefined>;
+  follow(
+    run: Pick<ServiceRun, 'session_id' | 'events'>,
+    options?: FollowOptions,
+  ): AsyncGenerator<TurnEvent, TurnEnd, undefined>;
 }
 
 const PATH = '/v1/endpoints';
@@ -65,7 +75,7 @@ export function createServicesClient(deps: ServicesClientDeps): ServicesClient {
       const body = { input, ...(sessionId !== undefined && { session_id: sessionId }) };
       return (await http.json({ method: 'POST', path, body, signal }, isRun)).body;
     },
-    follow: (run, signal) => follow(deps, run, signal),
+    follow: (run, options = {}) => follow(deps, run, options),
   };
 }
 
@@ -93,20 +103,23 @@ async function find(http: Http, named: string, signal: AbortSignal | undefined):
 
 async function* follow(
   { http, clock, random }: ServicesClientDeps,
-  { session_id: session, events: [message] }: ServiceRun,
-  signal: AbortSignal | undefined,
+  { session_id: session, events: [sent] }: Pick<ServiceRun, 'session_id' | 'events'>,
+  { signal, onWait = async () => false }: FollowOptions,
 ): AsyncGenerator<TurnEvent, TurnEnd, undefined> {
   const path = `/v1/sessions/${encodeURIComponent(session)}/events`;
-  const id = String(message?.['id']);
+  const id = String(sent?.['id']);
   const watch = new TurnWatch(id);
+  const types = [...new Set([...TURNING, String(sent?.['type'])])];
   const before = eachItem(async (page) => {
-    const query = { order: 'asc', limit: 1_000, types: TURNING, page };
+    const query = { order: 'asc', limit: 1_000, types, page };
     return (await http.json({ method: 'GET', path, query, signal }, isPageOf(isEvent))).body;
   });
   for await (const event of before) {
     watch.take(event);
     if (event.id === id) break;
   }
+  if (sent?.['type'] !== 'user.message') watch.keepCurrent();
+  else if (watch.wait && !(await onWait())) return watch.wait;
   const read = async function* (after: string | undefined): AsyncGenerator<TurnEvent> {
     const query = { event_deltas: 'agent.message' };
     const headers = { 'last-event-id': after ?? id };
@@ -119,7 +132,7 @@ async function* follow(
     const wasCurrent = watch.isCurrent;
     const end = isEvent(event) ? watch.take(event) : undefined;
     if (wasCurrent || watch.isCurrent) yield event;
-    if (end) return end;
+    if (end && !(end.type === 'requires_action' && (await onWait()))) return end;
   }
   throw new Error('a stream without end has ended');
 }

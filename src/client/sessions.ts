@@ -1,4 +1,6 @@
-import type { SessionEvent } from '../sessions/log/session-event.ts';
+import type { NewEvent, SessionEvent } from '../sessions/log/session-event.ts';
+import type { SessionOutcome } from '../sessions/outcome.ts';
+import type { Waiting } from '../sessions/waiting.ts';
 import type { ListFilters } from './admin.ts';
 import { hasStrings, isPageOf } from './http/guards.ts';
 import { deleteOnce } from './http/delete-once.ts';
@@ -18,6 +20,10 @@ export interface SessionView {
   /** Time of its last event; absent from older gateways, as `turns` is. */
   updated_at?: string;
   stats?: { active_seconds: number; duration_seconds: number; turns?: number | null };
+  /** What became of its work; null before its first turn; absent from older gateways. */
+  outcome?: SessionOutcome | null;
+  /** Calls that it waits for; null: none; absent from older gateways. */
+  waiting?: Waiting | null;
   [field: string]: unknown;
 }
 
@@ -30,6 +36,8 @@ export interface TailOptions {
   last?: number | undefined;
   /** Types of the events that are given. Default: all. */
   types?: readonly string[] | undefined;
+  /** Called while the Session waits for its client, after the event that says so. */
+  onWait?: (() => Promise<void>) | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -38,6 +46,8 @@ export interface SessionsClient {
   /** Newest first, all pages followed. */
   list(filters?: ListFilters, signal?: AbortSignal): AsyncGenerator<SessionView, void, undefined>;
   get(id: string, signal?: AbortSignal): Promise<SessionView>;
+  /** Appends events, never repeated; returns them as they are in the history. */
+  send(id: string, events: readonly NewEvent[], signal?: AbortSignal): Promise<SessionEvent[]>;
   archive(id: string, signal?: AbortSignal): Promise<SessionView>;
   delete(id: string, signal?: AbortSignal): Promise<void>;
   /** The history, oldest first unless `order` says `desc`, all pages followed. */
@@ -55,6 +65,7 @@ export interface SessionsClientDeps extends Patience {
 }
 
 const PATH = '/v1/sessions';
+const INCLUDE = { include: 'outcome,waiting' };
 const isSession = hasStrings<SessionView>('id', 'status', 'created_at');
 const isEvent = (value: unknown): value is SessionEvent =>
   hasStrings<{ id: string; type: string }>('id', 'type')(value);
@@ -71,19 +82,24 @@ export function createSessionsClient(deps: SessionsClientDeps): SessionsClient {
   return {
     list: (filters, signal) =>
       eachItem(async (page) => {
-        const query = { limit: 100, ...filters, page };
+        const query = { limit: 100, ...INCLUDE, ...filters, page };
         const call = { method: 'GET', path: PATH, query, signal };
         return (await http.json(call, isPageOf(isSession))).body;
       }),
     get: async (id, signal) =>
-      (await http.json({ method: 'GET', path: pathOf(id), signal }, isSession)).body,
+      (await http.json({ method: 'GET', path: pathOf(id), query: INCLUDE, signal }, isSession))
+        .body,
+    async send(id, sent, signal) {
+      const call = { method: 'POST', path: `${pathOf(id)}/events`, body: { events: sent }, signal };
+      return (await http.json(call, isPageOf(isEvent))).body.data;
+    },
     async archive(id, signal) {
       const call = { method: 'POST', path: `${pathOf(id)}/archive`, body: {}, signal };
       return (await http.json(call, isSession)).body;
     },
     delete: (id, signal) => deleteOnce(http, pathOf(id), signal),
     events,
-    tail: (id, { untilRest = false, follow = true, last, types, signal } = {}) =>
+    tail: (id, { untilRest = false, follow = true, last, types, onWait, signal } = {}) =>
       tailSession(
         {
           ...deps,
@@ -94,7 +110,7 @@ export function createSessionsClient(deps: SessionsClientDeps): SessionsClient {
             return (await http.stream({ method: 'GET', path, headers, signal })).body;
           },
         },
-        { id, untilRest, follow, last, types, signal },
+        { id, untilRest, follow, last, types, onWait, signal },
       ),
   };
 }

@@ -24,6 +24,8 @@ export interface TailRequest {
   readonly last: number | undefined;
   /** Types of the events that are given; undefined: all. */
   readonly types: readonly string[] | undefined;
+  /** Called while the Session waits for its client, after the event that says so. */
+  readonly onWait?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -44,20 +46,25 @@ export async function* tailSession(
   const watch = new RestWatch();
   const isWanted = ({ type }: SessionEvent) => types?.includes(type) ?? true;
   const isDone = () => watch.end !== undefined && (untilRest || watch.isOver);
+  const tellWait = async () => {
+    if (watch.end?.type === 'requires_action') await request.onWait?.();
+  };
   let after: string | undefined;
   for await (const { event, isShown } of begin(source, request)) {
     after = event.id;
     watch.take(event);
     if (isShown && isWanted(event)) yield event;
   }
+  if (watch.end && follow && isDone()) return watch.end;
+  await tellWait();
   if (!follow) return { type: 'history', error: watch.end?.error };
-  if (watch.end && isDone()) return watch.end;
   const read = (from: string | undefined) => connect(source, from);
   const options = { id, after, signal, isRead: true, read, isDone: () => false };
   for await (const event of readOn(source, options)) {
     watch.take(event);
     if (isWanted(event)) yield event;
     if (watch.end && isDone()) return watch.end;
+    if (event.type === 'session.status_idle') await tellWait();
   }
   throw new Error('a stream without end has ended');
 }

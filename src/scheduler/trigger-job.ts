@@ -95,6 +95,7 @@ async function begin(
       entryPoint: 'schedule',
       agent,
       deploymentId: stored.id,
+      runId: run.id,
       metadata: spec['metadata'] as Record<string, string>,
       environmentId: spec['environment_id'] as string,
       vaultIds: spec['vault_ids'] as string[],

@@ -1,8 +1,5 @@
-import type { Clock } from '../core/time/clock.ts';
-import type { IdSource } from '../core/ids.ts';
 import type { JobHandler, Jobs } from '../jobs/jobs.ts';
 import type { OperatorNames } from '../resources/kinds/agent-fields.ts';
-import type { Store } from '../store/store.ts';
 import { changeSession, archiveSession } from './change-session.ts';
 import { followLog } from './log/follow-log.ts';
 import { PURGE_JOB, TURN_JOB } from './log/job-kinds.ts';
@@ -11,18 +8,17 @@ import { createPurgeJob, removeSession } from './remove-session.ts';
 import { readEvents, startOf } from './log/read-events.ts';
 import { sendEvents, toInput } from './log/send-events.ts';
 import { noSession, SessionLog } from './log/session-log.ts';
+import type { SessionLogOptions } from './log/session-log.ts';
 import type { SessionRow } from './session-row.ts';
 import type { Session } from './session.ts';
 import type { Sessions, Termination, TurnRunner } from './sessions.ts';
 import { startSession } from './start-session.ts';
 import { createTurnJob } from './turn-job.ts';
+import { waitingOf } from './waiting.ts';
 import type { Whose } from './log/send-events.ts';
 import type { NewEvent } from './log/session-event.ts';
 
-export interface SessionsOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly ids: IdSource;
+export interface SessionsOptions extends SessionLogOptions {
   readonly jobs: Jobs;
   readonly runner: TurnRunner;
   /** Changed Agents may name nothing else of the operator's. Default: not judged. */
@@ -50,6 +46,7 @@ export function createSessions({
   const sessions: Sessions = {
     create: (input) => startSession({ log, jobs }, input),
     get: async (organization, id) => whole(await log.load(organization, id)),
+    waitingOf: (session) => waitingOf(log, session),
     list: (organization, query) => listSessions(log, organization, query),
     update: async (organization, id, changes) =>
       whole(await changeSession({ log, operator }, { organization, id }, changes)),

@@ -9,6 +9,7 @@ import {
   valueOf,
   valuesOf,
 } from './page-query.ts';
+import { outcomeOf } from './outcome.ts';
 import { toSessionView } from './session-view.ts';
 import type { Session, SessionStatus } from './session.ts';
 import type { SessionFilter, Sessions } from './sessions.ts';
@@ -26,13 +27,13 @@ export interface PageRequest {
   readonly query: URLSearchParams;
   /** Milliseconds since epoch. */
   readonly now: number;
+  /** False: what was said is left out. Default: true. */
+  readonly seesContent?: boolean;
 }
 
 /** `GET /v1/sessions` (requirement sessions.list). @throws GatewayError `invalid_request` */
-export async function sessionsPage(
-  sessions: Sessions,
-  { organization, query, now }: PageRequest,
-): Promise<object> {
+export async function sessionsPage(sessions: Sessions, request: PageRequest): Promise<object> {
+  const { organization, query } = request;
   const filter = readFilter(query);
   const bounds = boundsOf(query);
   const order = choiceOf(query, 'order', ['asc', 'desc']) ?? 'desc';
@@ -53,10 +54,39 @@ export async function sessionsPage(
   const to = (way: string, session: Session | undefined, isThere: boolean): string | null =>
     isThere && session ? cursors.write(`${way}${session.id}`) : null;
   return {
-    data: page.map((session) => toSessionView(session, now)),
+    data: await Promise.all(page.map((session) => toShownSession(sessions, session, request))),
     next_page: to('>', page.at(-1), isBack || hasMore),
     prev_page: to('<', page[0], isBack ? hasMore : at !== undefined),
   };
+}
+
+/** Members that `include` adds to a Session. */
+const INCLUDED = ['outcome', 'waiting'];
+
+/**
+ * View of a Session, with what became of it and what it waits for where `include=outcome,waiting` asks for them.
+ *
+ * @throws GatewayError `invalid_request` for another value of `include`
+ */
+export async function toShownSession(
+  sessions: Pick<Sessions, 'waitingOf'>,
+  session: Session,
+  { query, now, seesContent = true }: Omit<PageRequest, 'organization'>,
+): Promise<object> {
+  const included = valuesOf(query, 'include') ?? [];
+  if (included.some((one) => !INCLUDED.includes(one))) {
+    const message = `include: expected some of ${INCLUDED.join(', ')}`;
+    throw new GatewayError('invalid_request', { message, param: 'include' });
+  }
+  const view = {
+    ...toSessionView(session, now),
+    ...(included.includes('outcome') && { outcome: outcomeOf(session) }),
+  };
+  if (!included.includes('waiting')) return view;
+  const waiting = await sessions.waitingOf(session);
+  if (waiting === null || seesContent) return { ...view, waiting };
+  const calls = waiting.calls.map(({ input: _said, ...call }) => call);
+  return { ...view, waiting: { ...waiting, calls } };
 }
 
 function readFilter(query: URLSearchParams): SessionFilter {
@@ -66,7 +96,13 @@ function readFilter(query: URLSearchParams): SessionFilter {
     const message = `statuses: expected some of ${Object.keys(STATUS_MOVES).join(', ')}`;
     throw new GatewayError('invalid_request', { message, param: 'statuses' });
   }
+  const ids = valuesOf(query, 'ids');
+  if (ids !== undefined && ids.length > MAX_SESSIONS) {
+    const message = `ids: expected at most ${MAX_SESSIONS} ids`;
+    throw new GatewayError('invalid_request', { message, param: 'ids' });
+  }
   return {
+    ids,
     statuses,
     agentId: idOf(query, 'agent_id'),
     agentVersion: queryCount(query, 'agent_version'),

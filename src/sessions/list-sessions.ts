@@ -16,24 +16,37 @@ export async function listSessions(
   const prefix = indexPrefix(organization, ...narrowest(filter));
   const found: Session[] = [];
   let last = after;
+  const chosen = filter.ids && chosenAfter(filter.ids, { after, order });
   // At most the number that may be enough, which it mostly is.
   for (let chunk = Math.min(limit, CHUNK); ; chunk = Math.min(2 * chunk, CHUNK)) {
-    const ids = await log.store.list({
-      prefix,
-      limit: chunk,
-      reverse: order === 'desc',
-      ...(last === undefined ? {} : { after: [...prefix, last] }),
-    });
-    const rows = await Promise.all(ids.map(({ key }) => log.find(String(key.at(-1)))));
+    const list = async (): Promise<string[]> => {
+      const after = last === undefined ? {} : { after: [...prefix, last] };
+      const range = { prefix, limit: chunk, reverse: order === 'desc', ...after };
+      return (await log.store.list(range)).map(({ key }) => String(key.at(-1)));
+    };
+    const ids = chosen ?? (await list());
+    const rows = await Promise.all(ids.map((id) => log.find(id)));
     const matching = rows.flatMap((entry) =>
-      entry && isMatch(entry.value, filter) ? [entry.value] : [],
+      entry?.value.organization === organization && isMatch(entry.value, filter)
+        ? [entry.value]
+        : [],
     );
     const wanted = matching.slice(0, limit - found.length);
     const sessions = await Promise.all(wanted.map((row) => log.withAgent(row)));
     found.push(...sessions.filter((session) => session !== undefined));
-    if (found.length >= limit || ids.length < chunk) return found;
-    last = String(ids.at(-1)?.key.at(-1));
+    if (chosen || found.length >= limit || ids.length < chunk) return found;
+    last = ids.at(-1);
   }
+}
+
+/** The named ones in the order of their age, which is that of the ids. */
+function chosenAfter(
+  ids: readonly string[],
+  { after, order }: Pick<SessionQuery, 'after' | 'order'>,
+): string[] {
+  const sorted = order === 'asc' ? ids.toSorted() : ids.toSorted().reverse();
+  if (after === undefined) return sorted;
+  return sorted.filter((id) => (order === 'asc' ? id > after : id < after));
 }
 
 function narrowest({ deploymentId, endpointId, agentId }: SessionFilter): [SessionIndex, string] {

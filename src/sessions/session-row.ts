@@ -12,10 +12,10 @@ export interface SessionRow extends Omit<Session, 'agent'> {
   readonly lastInput: number;
   /** Messages that no turn has begun with yet. */
   readonly queued: number;
-  /** Ids of the events that the client must answer before the turn continues. */
-  readonly awaiting: readonly string[];
   /** Idle in the middle of a turn: the next input continues it. */
   readonly isPaused: boolean;
+  /** Message of the last `session.error` of the turn. */
+  readonly turnError?: string | null | undefined;
   /** Runner of the turn: only it may append to it. Null before the first. */
   readonly turn: string | null;
   /** Attempts that began since the last turn came to its end, the one that ended it included. */

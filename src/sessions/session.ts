@@ -1,4 +1,5 @@
 import type { PayingKey } from '../usage/principal.ts';
+import type { SessionRest } from './outcome.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 
 /** The most that a Session may cost by list prices. */
@@ -41,6 +42,8 @@ export interface Session {
   readonly entryPoint: EntryPoint;
   readonly endpointId: string | null;
   readonly deploymentId: string | null;
+  /** Run of the Schedule that made it. Absent: no run, or one from before it was kept. */
+  readonly runId?: string | undefined;
   /** The Agent as it was when the Session was made (requirement sessions.create.pins-version). */
   readonly agent: ResolvedAgent;
   readonly title: string | null;
@@ -60,8 +63,14 @@ export interface Session {
   readonly activeMs: number;
   /** Milliseconds since epoch; null or absent unless `running`. */
   readonly runningSince?: number | null;
+  /** How its work ended last. Absent: it works, has not begun, or did so before this was kept. */
+  readonly rest?: SessionRest | undefined;
   /** Number of turns that began; absent for a Session from before they were counted. */
   readonly turns?: number | undefined;
+  /** Ids of the events that the client must answer before the turn continues. */
+  readonly awaiting: readonly string[];
+  /** Milliseconds since epoch at which it began to wait for them; null or absent: it does not, or was not noted. */
+  readonly waitingSince?: number | null;
   /** Number of the last event; the first is 1. */
   readonly head: number;
   /** Number of the last input event that a turn has seen. */

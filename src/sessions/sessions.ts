@@ -3,6 +3,7 @@ import type { PayingKey } from '../usage/principal.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 import type { SessionRow } from './session-row.ts';
 import type { EntryPoint, Session, SessionBudget, SessionStatus } from './session.ts';
+import type { Waiting } from './waiting.ts';
 import type { EventDelta, NewEvent, PlacedEvent, SessionEvent } from './log/session-event.ts';
 
 /** A Session before and after a change; undefined where there is none. */
@@ -21,6 +22,7 @@ export interface NewSession {
   readonly agent: ResolvedAgent;
   readonly endpointId?: string | undefined;
   readonly deploymentId?: string | undefined;
+  readonly runId?: string | undefined;
   readonly title?: string | null | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly environmentId?: string | undefined;
@@ -108,6 +110,8 @@ export interface SessionChanges {
 export type Archival = Pick<SessionChanges, 'also' | 'commit'>;
 
 export interface SessionFilter {
+  /** These alone, whichever there are. Default: any. */
+  readonly ids?: readonly string[] | undefined;
   readonly agentId?: string | undefined;
   readonly agentVersion?: number | undefined;
   readonly deploymentId?: string | undefined;
@@ -140,6 +144,8 @@ export interface Sessions {
   create(input: NewSession): Promise<MadeSession>;
   /** @throws GatewayError `not_found` */
   get(organization: string, id: string): Promise<Session>;
+  /** What it waits for; null: for nothing. Costs a read for each call that it waits for. */
+  waitingOf(session: Session): Promise<Waiting | null>;
   /** One page, by age; costs more the fewer of them match. */
   list(organization: string, query: SessionQuery): Promise<Session[]>;
   /**

@@ -76,6 +76,7 @@ function toRow(input: NewSession, id: string, now: number): SessionRow {
     status: 'idle',
     endpointId: input.endpointId ?? null,
     deploymentId: input.deploymentId ?? null,
+    ...(input.runId !== undefined && { runId: input.runId }),
     agentId: agent.id,
     agentVersion: agent.version,
     title: input.title ?? null,

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import type { ServiceRun } from '../../src/client/services.ts';
+import { describe, expect, it, vi } from 'vitest';
+import type { FollowOptions, ServiceRun } from '../../src/client/services.ts';
+import { verifies } from '../requirements.ts';
 import { connect, failed, streamOf, testCalls } from './support.ts';
 import type { Answer } from './support.ts';
 
@@ -90,9 +91,13 @@ describe('a turn that is followed', () => {
       streamOf([...events.map((event) => `data: ${JSON.stringify(event)}\n\n`), ':\n'], isCut),
     );
 
-  async function followed(answers: Answer[], run = RUN) {
+  async function followed(
+    answers: Answer[],
+    run: Pick<typeof RUN, 'session_id' | 'events'> = RUN,
+    options: FollowOptions = {},
+  ) {
     const { client, sent, clock } = connect(answers);
-    const events = client.services.follow(run);
+    const events = client.services.follow(run, options);
     const told: unknown[] = [];
     let read = await events.next();
     for (; !read.done; read = await events.next()) told.push(read.value);
@@ -151,6 +156,52 @@ describe('a turn that is followed', () => {
     const { sent } = await followed([page, live([running, idle])]);
     expect(sent).toHaveLength(2);
   });
+
+  it(
+    verifies('sessions.waiting', 'ends at once where the Session waits before its message'),
+    async () => {
+      const wait = { ...idle, id: 'evt_1', stop_reason: { type: 'requires_action' } };
+      const before = [{ id: 'evt_0', type: 'user.message' }, { ...running, id: 'evt_a' }, wait];
+      const { told, end, sent } = await followed([{ data: [...before, MESSAGE], next_page: null }]);
+      expect({ told, end: end?.type, calls: sent.length }).toEqual({
+        told: [],
+        end: 'requires_action',
+        calls: 1,
+      });
+    },
+  );
+
+  it(
+    verifies('sessions.waiting', 'continues after a wait where it was answered, and not elsewhere'),
+    async () => {
+      const wait = { ...idle, id: 'evt_6', stop_reason: { type: 'requires_action' } };
+      const waits = await followed([history, live([running, wait])]);
+      expect(waits.end?.type).toBe('requires_action');
+      const onWait = vi.fn(async () => true);
+      const events = [running, wait, { ...running, id: 'evt_7' }, idle];
+      const { told, end } = await followed([history, live(events)], RUN, { onWait });
+      expect(told).toHaveLength(4);
+      expect(end?.type).toBe('end_turn');
+      expect(onWait).toHaveBeenCalledTimes(1);
+    },
+  );
+
+  it(
+    verifies('sessions.waiting', 'is the turn under way where an answer was sent, not a message'),
+    async () => {
+      const answer = { id: 'evt_2', type: 'user.tool_confirmation' };
+      const wait = { ...idle, id: 'evt_1', stop_reason: { type: 'requires_action' } };
+      const before = [{ id: 'evt_0', type: 'user.message' }, { ...running, id: 'evt_a' }, wait];
+      const run = { session_id: 'sess/1', events: [answer] };
+      const { told, end, sent } = await followed(
+        [{ data: [...before, answer], next_page: null }, live([running, said, idle])],
+        run,
+      );
+      expect(told).toEqual([running, said, idle]);
+      expect(end?.type).toBe('end_turn');
+      expect(sent[0]?.target).toContain('types=user.tool_confirmation');
+    },
+  );
 
   it('is given up where one connection after the other brings nothing', async () => {
     const { client, sent, clock } = connect([history, live([])]);

@@ -12,13 +12,15 @@ const SESSION = {
 const EVENT = { id: 'evt_1', type: 'user.message' };
 const MEMBERS = ['id', 'status', 'created_at'];
 
+const INCLUDE = 'include=outcome%2Cwaiting';
+
 describe('sessions', () => {
   testCalls([
     {
       name: 'get',
       call: ({ sessions }, signal) => sessions.get('sess/1', signal),
       method: 'GET',
-      target: '/v1/sessions/sess%2F1',
+      target: `/v1/sessions/sess%2F1?${INCLUDE}`,
       answer: SESSION,
       refused: without(SESSION, ...MEMBERS),
     },
@@ -46,7 +48,10 @@ describe('sessions', () => {
     {
       name: 'list',
       call: ({ sessions }, signal) => sessions.list({ agent_id: 'a', limit: 5 }, signal),
-      targets: ['/v1/sessions?limit=5&agent_id=a', '/v1/sessions?limit=5&agent_id=a&page=p+2'],
+      targets: [
+        `/v1/sessions?limit=5&${INCLUDE}&agent_id=a`,
+        `/v1/sessions?limit=5&${INCLUDE}&agent_id=a&page=p+2`,
+      ],
       item: SESSION,
       refused: without(SESSION, ...MEMBERS),
     },
@@ -65,7 +70,7 @@ describe('sessions', () => {
   it('asks for a hundred at once where nobody says how many', async () => {
     const { client, sent } = connect([{ data: [] }]);
     await collect(client.sessions.list());
-    expect(sent.map(({ target }) => target)).toEqual(['/v1/sessions?limit=100']);
+    expect(sent.map(({ target }) => target)).toEqual([`/v1/sessions?limit=100&${INCLUDE}`]);
   });
 
   it('tails one from behind its history', async () => {

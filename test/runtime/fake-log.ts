@@ -94,6 +94,7 @@ export class FakeSession {
       createdAt: '2026-11-21T00:00:00.000Z',
       updatedAt: '2026-11-21T00:00:00.000Z',
       archivedAt: null,
+      awaiting: [],
     };
   }
 

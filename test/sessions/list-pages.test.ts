@@ -41,6 +41,31 @@ describe('the pages of Sessions and of their events', () => {
     expect(older.next_page).toBeNull();
   });
 
+  it('hold the named Sessions alone, those of the organization, in either order', async () => {
+    const all = (await list('order=asc')).data.map((one) => one.id);
+    const foreign = await rig.sessions.create(newSession({ organization: 'org_2' }));
+    const named = `ids=${[...all, foreign.session.id, 'sess_none'].toReversed().join(',')}`;
+    const shown = async (text: string) => (await list(text)).data.map((one) => one.id);
+    expect(await shown(`${named}&order=asc`)).toEqual(all);
+    expect(await shown(named)).toEqual(all.toReversed());
+    expect(await shown(`ids=${id}`)).toEqual([id]);
+    const first = await list(`${named}&limit=1`);
+    expect(await shown(`${named}&limit=1&page=${first.next_page}`)).toEqual([all[0]]);
+    const many = Array.from({ length: 101 }, (_one, at) => `sess_${at}`).join(',');
+    await expect(list(`ids=${many}`)).rejects.toMatchObject({ ...refusal, param: 'ids' });
+  });
+
+  it('say what became of each Session where that is asked for', async () => {
+    expect((await list('')).data[0]).not.toHaveProperty('outcome');
+    const { data } = await list('include=outcome&order=asc');
+    expect(data).toMatchObject([
+      { outcome: { type: 'running', reason: null, message: null } },
+      { outcome: null },
+    ]);
+    const refused = { ...refusal, param: 'include' };
+    await expect(list('include=agent')).rejects.toMatchObject(refused);
+  });
+
   it.each(['abc', '1e400', '-5', '1.5', '0', '01', '9'.repeat(16), ' 1', '1\n'])(
     'of events have no place %j',
     async (place) => {

@@ -6,6 +6,7 @@ import { createJobs } from '../../src/jobs/create-jobs.ts';
 import type { JobsOptions } from '../../src/jobs/create-jobs.ts';
 import { createSessions } from '../../src/sessions/create-sessions.ts';
 import type { ResolvedAgent } from '../../src/sessions/resolved-agent.ts';
+import type { SessionAnnouncer } from '../../src/sessions/log/session-log.ts';
 import type { EventDelta, PlacedEvent } from '../../src/sessions/log/session-event.ts';
 import type {
   FollowOptions,
@@ -92,6 +93,7 @@ export interface RigOptions {
   runner?: TurnRunner;
   worker?: string;
   report?: JobsOptions['report'];
+  announce?: SessionAnnouncer;
   /** Turns at once. */
   concurrency?: number;
 }
@@ -99,6 +101,7 @@ export interface RigOptions {
 /** Sessions on a store, with their turns run in this process. */
 export function createRig(options: RigOptions = {}) {
   const { clock = systemClock, worker = 'a', runner = echoRunner, report, concurrency } = options;
+  const { announce } = options;
   const store = options.store ?? openMemoryStore(clock);
   const jobs = createJobs({
     store,
@@ -113,6 +116,7 @@ export function createRig(options: RigOptions = {}) {
     ids: createIdSource(clock),
     jobs,
     runner,
+    ...(announce && { announce }),
   });
   jobs.start(handlers);
   onTestFinished(() => jobs.close());

@@ -28,12 +28,13 @@ export const TURNING: readonly string[] = [
  * Turns take up messages one by one in their order, and each ends with its own idle event.
  */
 export class TurnWatch {
-  readonly #message: string;
+  #message: string;
   readonly #waiting: string[] = [];
   #phase: 'idle' | 'waiting' | 'running' = 'idle';
   #current: string | undefined;
   #isInterrupted = false;
   #error: TurnEnd['error'];
+  #wait: TurnEnd | undefined;
 
   constructor(message: string) {
     this.#message = message;
@@ -42,6 +43,16 @@ export class TurnWatch {
   /** True while the turn is that of the message. */
   get isCurrent(): boolean {
     return this.#current === this.#message;
+  }
+
+  /** The end of all turns while the Session waits for its client. */
+  get wait(): TurnEnd | undefined {
+    return this.#phase === 'waiting' ? this.#wait : undefined;
+  }
+
+  /** Finds the turn that is under way in place of that of the message. */
+  keepCurrent(): void {
+    this.#message = this.#current ?? '';
   }
 
   /**
@@ -84,6 +95,7 @@ export class TurnWatch {
     const end = this.#end(String(reason['type']), reason);
     if (end.type === 'requires_action') {
       this.#phase = 'waiting';
+      this.#wait = end;
       return end;
     }
     const isOwn = this.isCurrent;

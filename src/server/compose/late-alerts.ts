@@ -31,6 +31,9 @@ export class LateAlerts implements AlertParts {
     return this.#parts?.ofRun(run) ?? [];
   }
 
+  readonly ofSession: AlertParts['ofSession'] = (before, after) =>
+    this.#parts?.ofSession(before, after);
+
   async close(): Promise<void> {
     await this.#parts?.close();
   }

@@ -138,7 +138,7 @@ async function compose(
   const deps = { ...inference.deps, media: assets.media };
   const base = { ...shared, inference: deps, charges: inference.charges, jobs };
   const serving = { ...base, transportToApi: inference.transportToApi, tasks: openTasks(base) };
-  const agents = openAgents({ ...options, ...serving, resources, onBug });
+  const agents = openAgents({ ...options, ...serving, resources, alerts, onBug });
   const schedules = openSchedules({ ...options, ...serving, alerts, agents: agents.agents });
   const runs = openRuns({ ...options, ...serving, resources });
   const listing = await openListing(store, { ...options, ...deps, jobs, ...resources });

@@ -1,3 +1,4 @@
+import { allows } from '../../core/access.ts';
 import type { Use } from '../../core/access.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../../core/errors.ts';
@@ -8,7 +9,8 @@ import { createRelay } from '../../inference/relay.ts';
 import type { CallResult } from '../../inference/types.ts';
 import type { Catalog } from '../../routing/catalog.ts';
 import { hasListPrice } from '../../runtime/tools/list-cost.ts';
-import { eventsPage, sessionsPage } from '../../sessions/list-pages.ts';
+import { eventsPage, sessionsPage, toShownSession } from '../../sessions/list-pages.ts';
+import type { PageRequest } from '../../sessions/list-pages.ts';
 import { valuesOf } from '../../sessions/page-query.ts';
 import type { ResolvedAgent } from '../../sessions/resolved-agent.ts';
 import { readCreateBody, readSendBody, readUpdateBody } from '../../sessions/session-bodies.ts';
@@ -94,10 +96,13 @@ function asCaller(use: Use, serve: Serve, deps: ServeDeps): Handler {
   };
 }
 
-const list: Serve = async ({ organization, exchange }, { sessions, clock }) => {
+const list: Serve = async (ask, deps) => ok(await sessionsPage(deps.sessions, toPage(ask, deps)));
+
+function toPage({ organization, exchange, principal }: Ask, { clock }: ServeDeps): PageRequest {
   const query = new URLSearchParams(exchange.search);
-  return ok(await sessionsPage(sessions, { organization, query, now: clock.now() }));
-};
+  const seesContent = allows(principal.role, 'content');
+  return { organization, query, now: clock.now(), seesContent };
+}
 
 const create: Serve = async ({ exchange, principal, organization }, deps) => {
   const { reference, input } = readCreateBody(await bodyOf({ exchange, principal }, deps));
@@ -133,8 +138,10 @@ function checkBudgetable({ model, harness }: ResolvedAgent, catalog: Catalog): v
   });
 }
 
-const get: Serve = async ({ organization, id }, { sessions, clock }) =>
-  ok(toSessionView(await sessions.get(organization, id), clock.now()));
+const get: Serve = async (ask, deps) => {
+  const session = await deps.sessions.get(ask.organization, ask.id);
+  return ok(await toShownSession(deps.sessions, session, toPage(ask, deps)));
+};
 
 const update: Serve = async (ask, deps) => {
   const { organization, id } = ask;
@@ -167,10 +174,8 @@ const archive: Serve = async (ask, deps) => {
   return ok(toSessionView(session, clock.now()));
 };
 
-const listEvents: Serve = async ({ exchange, organization, id }, { sessions, clock }) => {
-  const query = new URLSearchParams(exchange.search);
-  return ok(await eventsPage(sessions, id, { organization, query, now: clock.now() }));
-};
+const listEvents: Serve = async (ask, deps) =>
+  ok(await eventsPage(deps.sessions, ask.id, toPage(ask, deps)));
 
 const send: Serve = async (ask, deps) => {
   const { organization, id } = ask;

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
+import { noteOutcome } from '../outcome.ts';
 import { answerOf, awaitedBy, moveOf, STATUS_MOVES } from '../status-moves.ts';
 import type { NewEvent, PlacedEvent } from './session-event.ts';
 import type { SessionRow } from '../session-row.ts';
@@ -27,6 +28,7 @@ export function placeEvents(
   for (const event of events) {
     const seq = next.head + 1;
     const to = moveOf(event);
+    noteOutcome(next, event);
     if (to === undefined) takeInput(next, event, seq);
     else move(next, to, { awaited: awaitedBy(event), at });
     next.head = seq;
@@ -63,6 +65,7 @@ function move(
   row.status = to;
   row.isPaused = to === 'idle' && awaited.length > 0;
   row.awaiting = to === 'idle' ? awaited : [];
+  row.waitingSince = row.isPaused ? (row.waitingSince ?? at) : null;
   if (to !== 'running') row.activeMs += at - since;
   row.runningSince = to === 'running' ? since : null;
   if (to === 'idle' && awaited.length === 0) row.goes = 1;

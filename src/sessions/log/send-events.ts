@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { Job, Jobs } from '../../jobs/jobs.ts';
-import { checkAwaited } from '../check-awaited.ts';
+import { checkAwaited } from '../waiting.ts';
 import { parseInputEvents } from './input-events.ts';
 import { placeEvents } from './place-events.ts';
 import type { IdentifiedEvent } from './place-events.ts';

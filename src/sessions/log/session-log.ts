@@ -27,7 +27,17 @@ export interface SessionLogOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: IdSource;
+  /**
+   * Returns further operations of a commit that changes a Session, for those that report it; undefined for
+   * none. Default: none.
+   */
+  readonly announce?: SessionAnnouncer;
 }
+
+export type SessionAnnouncer = (
+  before: SessionRow,
+  after: SessionRow,
+) => Promise<readonly Op[]> | undefined;
 
 /** Outcome of a change. */
 export interface Committed extends Changed {
@@ -181,6 +191,7 @@ export class SessionLog {
           ...appendOps(id, changed.placed),
           ...overOps(entry.value, after),
           ...(change.ops ?? []),
+          ...((after && (await this.#options.announce?.(entry.value, after))) ?? []),
           ...((await change.also?.(changed)) ?? []),
         ];
         const { commit = (all: readonly Op[]) => this.store.commit(all) } = change;

@@ -339,4 +339,23 @@ describe('the status of a Session', () => {
     await sessions.send(ORG, session.id, [answer(ids[0])]);
     expect((await sessions.get(ORG, session.id)).status).toBe('running');
   });
+
+  it(
+    verifies('schedules.outcome', 'commits what is announced of a change with the change'),
+    async () => {
+      const seen: string[] = [];
+      const { sessions, store } = createRig({
+        announce(before, after) {
+          if (after.rest?.reason !== 'end_turn' || after.rest === before.rest) return undefined;
+          seen.push(`${before.status} ${after.status}`);
+          return Promise.resolve([{ type: 'put', key: ['announced'], value: after.head }]);
+        },
+      });
+      const { session } = await sessions.create(newSession({ events: [say('hello')] }));
+      await eventually(() => settled(sessions, session.id));
+      expect(seen).toEqual(['running idle']);
+      const head = (await historyOf(sessions, session.id)).length;
+      expect((await store.get(['announced']))?.value).toBe(head);
+    },
+  );
 });

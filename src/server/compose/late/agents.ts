@@ -32,6 +32,7 @@ import type { LiveResources } from '../open-resources.ts';
 import { resourceCarriers } from '../../routes/organization-routes.ts';
 import type { HandlersOf } from '../../routes/lazy-routes.ts';
 import type { SERVICE_ROUTES, SESSION_ROUTES } from '../../routes/outlines.ts';
+import type { AlertParts } from './alerts.ts';
 import { createServiceDesk } from './service-desk.ts';
 import { createToolCredentials } from './tool-credentials.ts';
 import { serviceHandlers } from '../../routes/service-handlers.ts';
@@ -53,6 +54,7 @@ export interface AgentsOptions
   readonly spoken: SpokenProtocols;
   catalog(): Catalog;
   onBug(thrown: unknown, id: string): void;
+  readonly alerts: Pick<AlertParts, 'ofSession'>;
   /** Streams of Sessions, which a stop ends. */
   readonly followers: SessionRoutesDeps['active'];
 }
@@ -75,7 +77,9 @@ export function createAgents(options: AgentsOptions): AgentsParts {
   const admit = payerGate(options);
   const { runner, close } = openRunner(options, admit);
   const operator = operatorNames(config);
-  const { sessions, handlers } = createSessions({ store, clock, ids, jobs, runner, operator });
+  const announce = options.alerts.ofSession;
+  const opened = { store, clock, ids, jobs, runner, operator, announce };
+  const { sessions, handlers } = createSessions(opened);
   const checked = withKnownFiles(
     sessions,
     async (organization, id) => (await loadFile(repository, organization, id)) !== undefined,

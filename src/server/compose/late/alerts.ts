@@ -1,16 +1,21 @@
 import { findBudgetAlerts, refusalAlert } from '../../../alerts/budget-alerts.ts';
 import { createAlerts } from '../../../alerts/create-alerts.ts';
-import { runAlert, unpricedAlert } from '../../../alerts/event-alerts.ts';
+import type { Alerts } from '../../../alerts/create-alerts.ts';
+import { runAlert, sessionAlert, unpricedAlert } from '../../../alerts/event-alerts.ts';
 import { raiseOutages } from '../../../alerts/outage-alerts.ts';
 import { createMailSender } from '../../../alerts/send-mail.ts';
+import { createWaitAlerts, WAITING_JOB } from '../../../alerts/wait-alerts.ts';
+import type { WaitAlerts } from '../../../alerts/wait-alerts.ts';
 import { toGatewayError } from '../../../core/errors.ts';
 import { createSealer } from '../../../core/seal.ts';
 import type { JobHandler, Jobs } from '../../../jobs/jobs.ts';
+import { deployment } from '../../../resources/kinds/deployment.ts';
 import { organization } from '../../../resources/kinds/organization.ts';
 import { provider } from '../../../resources/kinds/provider.ts';
 import type { Repository } from '../../../resources/store/repository.ts';
 import { createMessageSender } from '../../../scheduler/notify/send-message.ts';
 import type { RunRow } from '../../../scheduler/run-row.ts';
+import type { SessionAnnouncer } from '../../../sessions/log/session-log.ts';
 import type { Op, Store } from '../../../store/store.ts';
 import { createUrlGuard } from '../../../upstream/guard/url-guard.ts';
 import type { Budget } from '../../../usage/budgets/budget.ts';
@@ -34,7 +39,7 @@ const ANYWHERE = { organization: null };
 
 export interface AlertPartsOptions extends Pick<
   GatewayOptions,
-  'proxies' | 'config' | 'clock' | 'log' | 'random' | 'masterKeys' | 'mails'
+  'proxies' | 'config' | 'clock' | 'ids' | 'log' | 'random' | 'masterKeys' | 'mails'
 > {
   readonly store: Store;
   readonly repository: Repository;
@@ -48,6 +53,8 @@ export interface AlertParts {
   exceeded(budget: Budget, start: RequestStart, refusal: unknown): void;
   /** Operations for the commit that decides a run. */
   ofRun(run: RunRow): Op[];
+  /** The same for one that changes a Session. */
+  readonly ofSession: SessionAnnouncer;
   close(): Promise<void>;
 }
 
@@ -83,9 +90,10 @@ export async function createAlertParts(options: AlertPartsOptions): Promise<Aler
     await raiseOutages({ store, nameOf, home, toRaise: alerts.toRaise }, at);
     return { againInMs: WATCH_MS, payload: { lookedAt: at } satisfies Looked };
   };
+  const waits = createWaitAlerts({ ...options, alerts });
   await jobs.add({ kind: WATCH_JOB, id: WATCH_JOB, payload: null });
   return {
-    handlers: new Map([[WATCH_JOB, watch], ...alerts.handlers]),
+    handlers: new Map([[WATCH_JOB, watch], [WAITING_JOB, waits.handler], ...alerts.handlers]),
     observe({ id, principal }, { unpriced, answeredBy }) {
       if (!unpriced || !answeredBy) return;
       const { provider: by, model: asked, upstreamModel } = answeredBy;
@@ -104,8 +112,27 @@ export async function createAlertParts(options: AlertPartsOptions): Promise<Aler
       const alert = runAlert(run, clock.now());
       return alert ? alerts.toRaise(alert) : [];
     },
+    ofSession: ofSession(options, { alerts, waits }),
     async close() {
       await Promise.all([sender.close(), guard.close()]);
     },
+  };
+}
+
+/** Reports Sessions that begin to wait for a person, and those of Schedules whose work has failed. */
+function ofSession(
+  { repository, clock }: Pick<AlertPartsOptions, 'repository' | 'clock'>,
+  { alerts, waits }: { readonly alerts: Alerts; readonly waits: WaitAlerts },
+): SessionAnnouncer {
+  return (before, after) => {
+    const looks = waits.toLook({ before, after });
+    if (looks.length > 0) return Promise.resolve(looks);
+    const alertFor = (name: string) => sessionAlert({ before, after }, { name, at: clock.now() });
+    const { deploymentId, organization } = after;
+    if (deploymentId === null || !alertFor(deploymentId)) return undefined;
+    return repository.find(deployment, deploymentId, { organization }).then((schedule) => {
+      const alert = alertFor(schedule?.spec.name ?? deploymentId);
+      return alert ? alerts.toRaise(alert) : [];
+    });
   };
 }

@@ -1,11 +1,15 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ALERT_CHAT_JOB, ALERT_MAIL_JOB } from '../../../../src/alerts/create-alerts.ts';
+import { WAITING_JOB as WAITING } from '../../../../src/alerts/wait-alerts.ts';
 import type { Alert } from '../../../../src/alerts/alert.ts';
 import { GatewayError } from '../../../../src/core/errors.ts';
 import type { Job, JobRun } from '../../../../src/jobs/jobs.ts';
 import { budget as definition, toBudget } from '../../../../src/resources/kinds/budget.ts';
 import type { Budget } from '../../../../src/usage/budgets/budget.ts';
 import type { RunRow } from '../../../../src/scheduler/run-row.ts';
+import { eventIdKey, eventKey, sessionKey } from '../../../../src/sessions/session-row.ts';
+import type { SessionRow } from '../../../../src/sessions/session-row.ts';
+import { verifies } from '../../../requirements.ts';
 import { createAlertParts } from '../../../../src/server/compose/late/alerts.ts';
 import type { AlertParts, AlertPartsOptions } from '../../../../src/server/compose/late/alerts.ts';
 import { StoreError } from '../../../../src/store/store.ts';
@@ -117,7 +121,12 @@ describe('alerts to the targets of the settings', () => {
 
   it('are looked for by one job, and told by jobs', () => {
     expect(added).toEqual([{ kind: WATCH, id: WATCH, payload: null }]);
-    expect([...parts.handlers.keys()].sort()).toEqual([ALERT_CHAT_JOB, ALERT_MAIL_JOB, WATCH]);
+    expect([...parts.handlers.keys()].sort()).toEqual([
+      ALERT_CHAT_JOB,
+      ALERT_MAIL_JOB,
+      WAITING,
+      WATCH,
+    ]);
   });
 
   it('tell of a call whose price nobody knows', async () => {
@@ -179,6 +188,72 @@ describe('alerts to the targets of the settings', () => {
       value: { type: 'alert.schedule', at: resources.clock.now(), data: { run: 'run_1' } },
     });
     expect(await raised()).toEqual([]);
+  });
+
+  it('tell of a Session of a Schedule that failed, by its name, in the commit that says so', async () => {
+    const body = { name: 'helper', model: 'acme/one' };
+    const agent = await resources.call('POST agents', { body, organization });
+    const events = [{ type: 'user.message', content: [{ type: 'text', text: 'hello' }] }];
+    const schedule = await resources.call('POST deployments', {
+      organization,
+      body: { name: 'report', agent_id: agent.body['id'], initial_events: events },
+    });
+    const deploymentId = schedule.body['id'];
+    const before = { id: 'sess_1', organization, deploymentId, status: 'running', awaiting: [] };
+    const rest = { reason: 'retries_exhausted', message: 'no route' };
+    const after = { ...before, status: 'idle', head: 7, rest };
+    const announce = (one: object) =>
+      parts.ofSession(before as unknown as SessionRow, one as SessionRow);
+    expect(announce(before)).toBeUndefined();
+    const ops = await announce(after);
+    expect(ops).toHaveLength(2);
+    expect(ops?.[0]).toMatchObject({
+      value: { type: 'alert.schedule', data: { name: 'report', session: 'sess_1' } },
+    });
+    const gone = await announce({ ...after, deploymentId: 'depl_gone' });
+    expect(gone?.[0]).toMatchObject({ value: { data: { name: 'depl_gone' } } });
+    expect(await raised()).toEqual([]);
+  });
+
+  it(verifies('sessions.waiting', 'tell once of a Session that waits for a person'), async () => {
+    const { store, clock } = resources;
+    const since = clock.now();
+    const row = { id: 'sess_1', organization, awaiting: [], archivedAt: null } as object;
+    const waits = { ...row, head: 3, awaiting: ['sevt_1'], waitingSince: since };
+    const call = { id: 'sevt_1', name: 'lookup', input: { secret: 'x' } };
+    const put = (type: string, waiting: object = waits) =>
+      store.commit([
+        { type: 'put', key: sessionKey('sess_1'), value: waiting },
+        { type: 'put', key: eventKey('sess_1', 2), value: { type, ...call } },
+        { type: 'put', key: eventIdKey('sess_1', 'sevt_1'), value: 2 },
+      ]);
+    const announce = (before: object, after: object) =>
+      parts.ofSession(before as SessionRow, after as SessionRow);
+    expect(await announce(row, waits)).toEqual([
+      { type: 'put', key: ['told', 'alert-waiting', 'sess_1/3'], value: 1 },
+    ]);
+    expect(announce(waits, { ...waits, deploymentId: null })).toBeUndefined();
+    const look = async () => {
+      const job = { payload: { session: 'sess_1', since } };
+      return parts.handlers.get(WAITING)?.({ job } as unknown as JobRun);
+    };
+    // A program may be about to give the result.
+    await put('agent.custom_tool_use');
+    expect(await look()).toEqual({ againInMs: MINUTE });
+    expect(await raised()).toEqual([]);
+    await put('agent.mcp_tool_use');
+    expect(await look()).toBe('done');
+    const [alert, ...others] = await raised();
+    expect(others).toEqual([]);
+    expect(alert).toMatchObject({
+      type: 'alert.waiting',
+      organization,
+      data: { session: 'sess_1', tools: 'lookup', since: new Date(since).toISOString() },
+    });
+    expect(JSON.stringify(alert)).not.toContain('secret');
+    await put('agent.mcp_tool_use', { ...waits, awaiting: [], waitingSince: null });
+    expect(await look()).toBe('done');
+    expect(await raised()).toHaveLength(1);
   });
 
   it.each([
