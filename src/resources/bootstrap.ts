@@ -13,17 +13,25 @@ export interface FirstStart {
 const EVERYWHERE = { organization: null };
 const NAME = 'default';
 
+/** Give the values of the keys, which must be kept by then: a start that dies in between would lose them. */
+export interface KeySources {
+  adminKey(): Promise<string>;
+  clientKey(): Promise<string>;
+}
+
+const NEW_KEYS: KeySources = {
+  adminKey: async () => newKeyValue(),
+  clientKey: async () => newKeyValue(),
+};
+
 /**
  * Makes, on a store without any key, the organization `default`, an admin key and, unless keys are
  * declared, a client key, and gives the values of the keys this one time. Undefined when there are keys already or another
  * process makes them at the same time (requirement console-free-bootstrap).
- *
- * @param adminKey gives the value of the admin key, by default a new one; it must be stored by then, because a
- * start that dies in between would lock all users out
  */
 export async function bootstrap(
   repository: Repository,
-  adminKey: () => Promise<string> = async () => newKeyValue(),
+  { adminKey, clientKey }: KeySources = NEW_KEYS,
   { declaresKeys = false }: { declaresKeys?: boolean } = {},
 ): Promise<FirstStart | undefined> {
   const keys = repository.definitionOf('api_key');
@@ -33,12 +41,9 @@ export async function bootstrap(
     const owner = { organization: await organizationId(repository) };
     const value = await adminKey();
     await repository.create(keys, { name: 'admin', scopes: [...SCOPES], value }, owner);
-    const client = declaresKeys ? undefined : await repository.create(keys, { name: NAME }, owner);
-    return {
-      organization: owner.organization,
-      adminKey: value,
-      clientKey: client && String(client.reveal['value']),
-    };
+    const client = declaresKeys ? undefined : await clientKey();
+    if (client !== undefined) await repository.create(keys, { name: NAME, value: client }, owner);
+    return { organization: owner.organization, adminKey: value, clientKey: client };
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'conflict') return undefined;
     throw error;

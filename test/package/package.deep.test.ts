@@ -328,7 +328,7 @@ describe('the installed package', () => {
       for (const stream of [child.stdout, child.stderr])
         stream.on('data', (text: Buffer) => (log += text.toString()));
       const url = await eventually(() => /listening on (\S+)\n/.exec(log)?.[1]);
-      const key = await eventually(() => /client key {2}(sk-\S+)/.exec(log)?.[1]);
+      const key = (await readFile(join(empty, '.gateway', 'client.key'), 'utf8')).trim();
       const price = { input: '1.25', output: '10.00' };
       await eventually(async () => {
         const { body } = await ask(`${url}/v1/models/openai/gpt-5`, { key });

@@ -3,6 +3,7 @@ import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import type { CommandContext } from '../../src/cli/context.ts';
 import { toStorePlace } from '../../src/cli/local/store-place.ts';
 import type { Backend } from '../../src/store/backend.ts';
 import { BACKENDS } from '../../src/store/backends/registry.ts';
@@ -83,12 +84,12 @@ describe('a backend that is added', () => {
   });
 
   it('is named by commands, and where a driver or a store is unknown', async () => {
-    const io = { cwd: '/srv', env: {} };
-    expect(await toStorePlace('shelf:rows', io, backends)).toMatchObject({
+    const context = { io: { cwd: '/srv' } } as CommandContext;
+    expect(await toStorePlace('shelf:rows', context, backends)).toMatchObject({
       config: { driver: 'shelf', path: '/srv/rows' },
       setting: '{ driver: shelf, path: "/srv/rows" }',
     });
-    await expect(toStorePlace('nothing', io, backends)).rejects.toMatchObject({
+    await expect(toStorePlace('nothing', context, backends)).rejects.toMatchObject({
       hint: expect.stringContaining('fs:PATH, shelf:PATH, or a gateway.yaml'),
     });
     await expect(openStore({ driver: 'shelve' }, { clock }, backends)).rejects.toMatchObject({

@@ -213,7 +213,7 @@ async function startInProcess(
   const gateway = await openConfigured(config, { clock, log, sources, openStore });
   try {
     const made = await firstStart(gateway.repository, config.server);
-    const problems = await convergeConfig(gateway, config, sources);
+    const { diagnostics: problems } = await convergeConfig(gateway, config);
     if (hasErrors(problems)) throw new Error(formatDiagnostics(problems, 'text'));
     const serving = await serveGateway(gateway, config.server, clock);
     return {
@@ -239,7 +239,7 @@ async function startBinary(
 ): Promise<Started> {
   const place = { cwd: directory, env, nodeFlags };
   const child = spawnGateway(['start', '-c', file, ...args], place);
-  const ready = /gateway listening on (\S+)\n(?:[^]*client key {2}(\S+))?/;
+  const ready = /(?:client key is in ([^\s"]+)[^]*)?gateway listening on (http[^\s"]+)[^\n]*\n/;
   const found = await eventually(() => {
     if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}`);
     return ready.exec(child.log()) ?? undefined;
@@ -248,8 +248,8 @@ async function startBinary(
     throw new Error(`${reasonOf(error)}: ${child.log()}`, { cause: error });
   });
   return {
-    url: found[1] ?? '',
-    clientKey: found[2] ?? '',
+    url: found[2] ?? '',
+    clientKey: found[1] === undefined ? '' : (await readFile(found[1], 'utf8')).trim(),
     child,
     log: () => child.log(),
     async stop() {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { DEFAULT_CONFIG } from '../../config/read/load.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { CliIo } from '../io.ts';
 import { isOwnAddress } from './connection.ts';
 import type { DeclaredGateway } from './connection.ts';
-import { DEFAULT_CONFIG } from '../project/project.ts';
 
 /**
  * Reads the server of the file that the command names, or of the nearest `gateway.yaml` upwards;
@@ -12,11 +12,11 @@ import { DEFAULT_CONFIG } from '../project/project.ts';
  */
 export async function findDeclared(
   { cwd, env }: Pick<CliIo, 'cwd' | 'env'>,
-  near: string | undefined,
+  { near, envFile }: { near: string | undefined; envFile: boolean },
 ): Promise<DeclaredGateway | undefined> {
   const origin = near !== undefined && existsSync(resolve(cwd, near)) ? near : nearestFile(cwd);
   if (origin === undefined) return undefined;
-  const { config } = await loadConfig({ paths: [origin], cwd, env });
+  const { config } = await loadConfig({ paths: [origin], cwd, env, envFile });
   if (config === undefined) return undefined;
   const { listen, dataDir } = config.server;
   const server = addressOf(listen);
@@ -40,7 +40,8 @@ export function addressOf({
   return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function nearestFile(cwd: string): string | undefined {
+/** The nearest gateway.yaml, upwards. */
+export function nearestFile(cwd: string): string | undefined {
   for (let at = resolve(cwd); ; at = dirname(at)) {
     const path = join(at, DEFAULT_CONFIG);
     if (existsSync(path)) return path;

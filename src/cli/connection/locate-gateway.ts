@@ -18,11 +18,11 @@ export async function locateGateway(
     near,
     keyRequired,
   };
-  const declared = isUnnamed(sources) ? await declaredGateway(io, near) : undefined;
+  const declared = isUnnamed(sources) ? await declaredGateway(io, globals, near) : undefined;
   return findConnection({ ...sources, declared });
 }
 
-async function declaredGateway(io: CliIo, near: string | undefined) {
+async function declaredGateway(io: CliIo, { values }: GlobalFlags, near: string | undefined) {
   const { findDeclared } = await import('./declared-gateway.ts');
-  return findDeclared(io, near);
+  return findDeclared(io, { near, envFile: !values['no-env-file'] });
 }

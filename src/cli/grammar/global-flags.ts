@@ -30,7 +30,8 @@ export const GLOBAL_FLAGS = [
     value: 'FORMAT',
     choices: ['text', 'json'],
     default: 'text',
-    description: 'Output format; list and get also take yaml, name and jsonpath=EXPR, lists also wide',
+    description:
+      'Output format; list and get also take yaml, name and jsonpath=EXPR, lists also wide',
   },
   { name: 'json', type: 'boolean', description: 'Same as --output json' },
   { name: 'no-color', type: 'boolean', description: 'No color, even on a terminal' },

@@ -1,6 +1,6 @@
 import { resolveSecret, SecretRef } from '../../config/objects/references.ts';
-import { nodeConfigFiles } from '../../config/read/load.ts';
-import type { DesiredState } from '../../config/objects/desired.ts';
+import type { ReferenceSources } from '../../config/objects/references.ts';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { askProvider } from '../../inference/ask-provider.ts';
 import { checkClientCertificate, readTls } from '../../providers/read-tls.ts';
@@ -24,17 +24,18 @@ const MAX_BYTES = 1024 * 1024;
  * interesting question is whether name, route and certificate work.
  */
 export async function checkProviders(
-  desired: DesiredState,
+  { desired, sources }: Pick<GatewayConfig, 'desired' | 'sources'>,
   context: CommandContext,
 ): Promise<Finding[]> {
   const providers = desired.objects.filter(({ kind }) => kind === 'provider');
-  return Promise.all(providers.map(({ identity, body }) => checkProvider(identity, body, context)));
+  const known = { ...context, sources };
+  return Promise.all(providers.map(({ identity, body }) => checkProvider(identity, body, known)));
 }
 
 async function checkProvider(
   identity: string,
   body: Readonly<Record<string, unknown>>,
-  context: CommandContext,
+  context: CommandContext & Pick<GatewayConfig, 'sources'>,
 ): Promise<Finding> {
   const name = `provider ${identity}`;
   const type = String(body['type'] ?? body['provider_type']);
@@ -49,7 +50,7 @@ async function checkProvider(
       url,
       body['proxy'] as string | null | undefined,
     );
-    const declared = await withKey(body['tls'], context);
+    const declared = await withKey(body['tls'], context.sources);
     const tls = readTls(declared, url);
     checkClientCertificate(declared ?? {}, new Date(context.clock.now()).toISOString());
     await reach(url, { ...tls, proxy }, context);
@@ -64,12 +65,12 @@ async function checkProvider(
 /** Reads the private key that settings of TLS name. Throws where its file or variable has none. */
 async function withKey(
   tls: unknown,
-  { io: { env } }: CommandContext,
+  sources: ReferenceSources,
 ): Promise<DeclaredTls | null | undefined> {
   const declared = tls as DeclaredTls | null | undefined;
   const key: unknown = declared?.key;
   if (!(key instanceof SecretRef)) return declared;
-  return { ...declared, key: await resolveSecret(key, { env, files: nodeConfigFiles }) };
+  return { ...declared, key: await resolveSecret(key, sources) };
 }
 
 /** Asks as calls do, so that what fails here fails there. */

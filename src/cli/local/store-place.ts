@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import { loadConfig } from '../../config/read/load-config.ts';
 import { formatDiagnostics } from '../../config/source/diagnostic.ts';
 import type { ServerPlace } from '../../store/backend.ts';
 import { BACKENDS } from '../../store/backends/registry.ts';
 import { addressForms } from '../../store/find-backend.ts';
 import type { StoreConfig } from '../../store/store-config.ts';
 import { CliError, usageError } from '../cli-error.ts';
-import type { CliIo } from '../io.ts';
+import type { CommandContext } from '../context.ts';
+import { loadFiles } from '../project/project.ts';
 
 /** A store as a command line names it. */
 export interface StorePlace {
@@ -20,18 +20,18 @@ export interface StorePlace {
 /** Throws `usage` (exit 64) for what names no store, `invalid_config` (exit 3) for a file that is. */
 export async function toStorePlace(
   text: string,
-  io: Pick<CliIo, 'cwd' | 'env'>,
+  context: Pick<CommandContext, 'io' | 'globals' | 'output'>,
   backends = BACKENDS,
 ): Promise<StorePlace> {
   const [, scheme = '', rest = ''] = /^([a-z][\w+.-]*):(.+)$/s.exec(text) ?? [];
   for (const { place, drivers } of backends) {
     const [driver = ''] = drivers;
     if (place.kind === 'folder' && place.drivers[0] === scheme)
-      return folder(scheme, resolve(io.cwd, rest));
+      return folder(scheme, resolve(context.io.cwd, rest));
     if (place.kind === 'server' && place.schemes.includes(scheme) && rest.startsWith('//'))
       return database(driver, text, place.parameters);
   }
-  if (/\.(ya?ml|json)$/.test(text)) return configured(text, io);
+  if (/\.(ya?ml|json)$/.test(text)) return configured(text, context);
   const forms = `name ${addressForms(backends).join(', ')}, or a gateway.yaml that configures the store`;
   throw usageError(`${JSON.stringify(withoutPassword(text))} is not a store`, forms);
 }
@@ -69,9 +69,9 @@ function database(driver: string, text: string, own: ServerPlace['parameters']):
 
 async function configured(
   path: string,
-  { cwd, env }: Pick<CliIo, 'cwd' | 'env'>,
+  context: Pick<CommandContext, 'io' | 'globals' | 'output'>,
 ): Promise<StorePlace> {
-  const { config, diagnostics } = await loadConfig({ paths: [path], cwd, env });
+  const { config, diagnostics } = await loadFiles(context, { paths: [path] });
   if (config) return { config: config.server.store, shown: path, setting: undefined };
   throw new CliError({
     code: 'invalid_config',

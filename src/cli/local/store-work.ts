@@ -1,13 +1,13 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ReferenceSources } from '../../config/objects/references.ts';
-import { nodeConfigFiles } from '../../config/read/load.ts';
-import { loadConfig } from '../../config/read/load-config.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { CopyOptions } from '../../store/backends/lmdb/backup/files.ts';
 import { isFileDriver } from '../../store/unstorage/file-drivers.ts';
 import type { WalkOptions } from '../../store/raw/summary.ts';
 import type { CommandResult } from '../command.ts';
 import type { FlagInput } from '../command-input.ts';
-import { configPaths, invalidConfig } from '../project/project.ts';
+import { configPaths, invalidConfig, loadFiles, startPaths } from '../project/project.ts';
 import type { CONFIG } from '../tables/shared-words.ts';
 
 const TELL_MS = 2_000;
@@ -17,10 +17,13 @@ export async function withServer(
   { flags, context }: FlagInput<readonly [typeof CONFIG]>,
   use: (server: ServerConfig, sources: ReferenceSources) => Promise<CommandResult>,
 ): Promise<CommandResult> {
-  const { cwd, env } = context.io;
-  const paths = configPaths(flags.config, cwd);
-  const { config, diagnostics } = await loadConfig({ paths, cwd, env });
-  return config ? use(config.server, { env, files: nodeConfigFiles }) : invalidConfig(diagnostics);
+  const { cwd } = context.io;
+  // A gateway of the environment has no file, and its store is in the usual place.
+  const isWithout = flags.config.length === 0 && existsSync(join(cwd, '.gateway', 'store'));
+  const given = isWithout ? startPaths(flags.config, cwd) : configPaths(flags.config, cwd);
+  const read = given.length > 0 ? { paths: given } : { paths: ['-'], stdin: 'version: 1\n' };
+  const { config, diagnostics } = await loadFiles(context, read);
+  return config ? use(config.server, config.sources) : invalidConfig(diagnostics);
 }
 
 /**

@@ -8,15 +8,16 @@ import {
   type LoadedConfig,
 } from '../../config/read/load-config.ts';
 import type { DesiredState } from '../../config/objects/desired.ts';
+import { describeEnvFile } from '../../config/read/env-file.ts';
+import { DEFAULT_CONFIG } from '../../config/read/load.ts';
 import { select, SelectionError, type SelectionWords } from '../../config/plan/selection.ts';
 import { suggest } from '../../core/suggest.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { CommandResult } from '../command.ts';
 import type { FlagInput } from '../command-input.ts';
+import type { CommandContext } from '../context.ts';
 import type { FILE, PROJECT, SELECT } from '../tables/config-words.ts';
-
-export const DEFAULT_CONFIG = 'gateway.yaml';
 
 /** Input of a command on the files of a project. */
 export type ProjectInput = FlagInput<typeof PROJECT>;
@@ -50,18 +51,35 @@ export async function loadProject(
   { flags, context }: ProjectInput,
   prices?: LoadConfigOptions['prices'],
 ): Promise<LoadedConfig> {
-  const { cwd, env } = context.io;
-  const paths = configPaths(flags.file, cwd);
-  return loadConfig({
+  const paths = configPaths(flags.file, context.io.cwd);
+  return loadFiles(context, {
     paths,
     recursive: flags.recursive,
     overlays: flags.overlay,
-    cwd,
-    env,
     unknownFields: flags['unknown-fields'],
     ...(paths.includes('-') && { stdin: await context.readStdin() }),
     ...(prices && { prices }),
   });
+}
+
+/**
+ * Loads files with the `.env` beside them, unless --no-env-file is given; a line on stderr names what
+ * it gave.
+ */
+export async function loadFiles(
+  { io, globals, output }: Pick<CommandContext, 'io' | 'globals' | 'output'>,
+  options: Omit<LoadConfigOptions, 'env' | 'cwd' | 'envFile'>,
+): Promise<LoadedConfig> {
+  const { cwd, env } = io;
+  const loaded = await loadConfig({ ...options, cwd, env, envFile: readsEnvFile(globals) });
+  const taken = loaded.config && describeEnvFile(loaded.config.fromEnvFile);
+  if (taken !== undefined) output.note(taken);
+  return loaded;
+}
+
+/** False with --no-env-file. */
+export function readsEnvFile({ values }: CommandContext['globals']): boolean {
+  return !values['no-env-file'];
 }
 
 /**
@@ -74,8 +92,9 @@ export async function withProject(
 ): Promise<CommandResult> {
   const { config, diagnostics } = await loadProject(input);
   if (config === undefined) return invalidConfig(diagnostics);
-  for (const text of formatDiagnostics(diagnostics, 'text').split('\n')) {
-    if (text !== '') input.context.output.warn(text);
+  for (const one of diagnostics) {
+    const text = formatDiagnostics([one], 'text').replace(': warning: ', ': ');
+    input.context.output.warn(text);
   }
   return config.isEmpty ? invalidConfig(config.files.map(toNothing)) : use(config);
 }

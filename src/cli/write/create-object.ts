@@ -1,6 +1,7 @@
 import { findDeclared } from '../../config/actual/actual.ts';
 import { ownerName } from '../../config/actual/ownership.ts';
 import type { DesiredObject, DesiredState } from '../../config/objects/desired.ts';
+import type { ReferenceSources } from '../../config/objects/references.ts';
 import type { KindName } from '../../config/objects/kinds.ts';
 import { checkDangling, takenSlugs } from '../../config/plan/check-online.ts';
 import { planCreation } from '../../config/plan/plan-object.ts';
@@ -48,17 +49,17 @@ export async function createEntry(
   changed: ChangedEntry,
   context: CommandContext,
 ): Promise<CommandResult> {
-  const { desired, diagnostics } = await loadEntry(kind, changed, context);
+  const { desired, diagnostics, sources } = await loadEntry(kind, changed, context);
   const object = desired?.objects[0];
   if (desired === undefined || object === undefined)
     return invalidObject(kind, diagnostics, context);
   if (context.format === 'yaml') return { data: toDocument(kind, changed.entry) };
-  return makeObject(object, desired, context);
+  return makeObject(object, { desired, sources }, context);
 }
 
 async function makeObject(
   object: DesiredObject,
-  desired: DesiredState,
+  { desired, sources }: { desired: DesiredState; sources: ReferenceSources },
   context: CommandContext,
 ): Promise<CommandResult> {
   const { kind } = object;
@@ -74,7 +75,7 @@ async function makeObject(
   const [taken] = takenSlugs({ desired, actual });
   if (taken !== undefined) throw slugTaken(taken);
   const written = await writeObject(
-    { planned: planCreation(object), object, actual, resources },
+    { planned: planCreation(object), object, actual, resources, sources },
     context,
   );
   if ('faults' in written) return invalidObject(kind, written.faults, context);

@@ -4,6 +4,7 @@ import type { InventoryEntry } from '../../config/actual/inventory.ts';
 import { labelsOf, NAMESPACE_LABEL } from '../../config/actual/ownership.ts';
 import type { ResourceClient } from '../../config/actual/resource-client.ts';
 import type { DesiredObject } from '../../config/objects/desired.ts';
+import type { ReferenceSources } from '../../config/objects/references.ts';
 import { kindOf, type KindName } from '../../config/objects/kinds.ts';
 import { checkDangling, takenSlugs } from '../../config/plan/check-online.ts';
 import type { PlanAction } from '../../config/plan/plan-action.ts';
@@ -81,12 +82,12 @@ export function updateObject<I extends UpdateInput>(
     const changed = await make(before, input);
     if (changed.given.size === 0 && !isYaml) throw nothingToDo(kind);
     if (!isYaml) await refuseOwnedBy(resources, view, { called, force: flags.force });
-    const { desired, diagnostics } = await loadEntry(kind, changed, context);
+    const { desired, diagnostics, sources } = await loadEntry(kind, changed, context);
     const declared = desired?.objects[0];
     if (declared === undefined) return invalidObject(kind, diagnostics, context);
     if (isYaml) return { data: toDocument(kind, changed.entry) };
     const object = withoutOtherSecrets({ ...declared, id: view.id }, changed.given);
-    return changeTo(object, { found, given: changed.given }, context);
+    return changeTo(object, { found, given: changed.given, sources }, context);
   };
 }
 
@@ -110,7 +111,11 @@ async function findObject(kind: KindName, { args, context }: UpdateInput): Promi
 
 async function changeTo(
   object: DesiredObject,
-  { found, given }: { found: Found; given: ReadonlySet<string> },
+  {
+    found,
+    given,
+    sources,
+  }: { found: Found; given: ReadonlySet<string>; sources: ReferenceSources },
   context: CommandContext,
 ): Promise<CommandResult> {
   const { kind, view, called, resources } = found;
@@ -123,7 +128,7 @@ async function changeTo(
   const planned = toAction(object, { view, actual, given });
   refuseFixed(object, { view, planned, given, called });
   if (planned.changes.length === 0) return { data: view, text: `${called} is so already` };
-  const written = await writeObject({ planned, object, actual, resources }, context);
+  const written = await writeObject({ planned, object, actual, resources, sources }, context);
   if ('faults' in written) return invalidObject(kind, written.faults, context);
   return { data: written.view, text: `${called} is changed` };
 }

@@ -5,15 +5,17 @@ import { readActual } from '../../config/apply/apply.ts';
 import { ObjectWriter } from '../../config/apply/object-writer.ts';
 import { CONFIG_KINDS, kindOf, type KindName } from '../../config/objects/kinds.ts';
 import type { DesiredObject, DesiredState } from '../../config/objects/desired.ts';
+import type { ReferenceSources } from '../../config/objects/references.ts';
 import type { PlanAction } from '../../config/plan/plan-action.ts';
+import { describeEnvFile } from '../../config/read/env-file.ts';
 import { loadObject, type LoadedObject } from '../../config/read/load-object.ts';
-import { nodeConfigFiles } from '../../config/read/load.ts';
 import { resolveAllSecrets } from '../../config/read/secrets.ts';
 import { type Diagnostic, formatDiagnostics } from '../../config/source/diagnostic.ts';
 import type { CommandResult } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { collectionOf } from '../../core/kinds.ts';
+import { readsEnvFile } from '../project/project.ts';
 import { wordOf } from '../resources/not-found.ts';
 import type { ChangedEntry, Entry } from './change-entry.ts';
 
@@ -22,12 +24,16 @@ export function toDocument(kind: KindName, entry: Entry): Record<string, unknown
   return { version: 1, [kindOf(kind).collection]: [entry] };
 }
 
-export function loadEntry(
+export async function loadEntry(
   kind: KindName,
   { entry, directory }: ChangedEntry,
-  { io }: CommandContext,
+  { io, globals, output }: CommandContext,
 ): Promise<LoadedObject> {
-  return loadObject(kind, entry, { env: io.env, directory });
+  const options = { env: io.env, directory, envFile: readsEnvFile(globals) };
+  const loaded = await loadObject(kind, entry, options);
+  const taken = describeEnvFile(loaded.fromEnvFile);
+  if (taken !== undefined) output.note(taken);
+  return loaded;
 }
 
 /** The failure for an object that cannot be (exit 3): each fault with the path of its field. */
@@ -82,18 +88,16 @@ export interface Write {
   readonly object: DesiredObject;
   readonly actual: ActualState;
   readonly resources: ResourceClient;
+  readonly sources: ReferenceSources;
 }
 
 /** Writes the object as declared, without a namespace; faults of secrets are the result. */
 export async function writeObject(
-  { planned, object, actual, resources }: Write,
-  context: CommandContext,
+  { planned, object, actual, resources, sources }: Write,
+  { signal }: CommandContext,
 ): Promise<{ view: View } | { faults: readonly Diagnostic[] }> {
-  const { env } = context.io;
-  const sources = { env, files: nodeConfigFiles };
   const { secrets, diagnostics } = await resolveAllSecrets({ objects: [object] }, sources);
   if (diagnostics.length > 0) return { faults: diagnostics };
-  const { signal } = context;
   const options = { client: resources, secrets, runId: randomUUID(), signal };
   return { view: await new ObjectWriter(options, actual).write(planned, object) };
 }

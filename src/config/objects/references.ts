@@ -51,6 +51,14 @@ export class ObjectRef {
 export interface ReferenceSources {
   env: Readonly<Record<string, string | undefined>>;
   files: ConfigFiles;
+  /** Path of the `.env` that `env` includes, whether it exists or not. */
+  envFile?: string | undefined;
+}
+
+/** The words for a variable that a reference does not find. */
+export function notSet(name: string, { envFile }: Pick<ReferenceSources, 'envFile'>): string {
+  const searched = envFile === undefined ? '' : ` (looked for in ${envFile}, too)`;
+  return `the environment variable ${name} is not set${searched}`;
 }
 
 const MAX_SECRET_BYTES = 64 * 1024;
@@ -63,7 +71,7 @@ export async function resolveSecret(ref: SecretRef, sources: ReferenceSources): 
   if (ref.source === 'env') {
     const value = sources.env[ref.name];
     if (value === undefined || value === '') {
-      throw new Error(`the environment variable ${ref.name} is not set`);
+      throw new Error(notSet(ref.name, sources));
     }
     return value;
   }

@@ -4,9 +4,11 @@ import { checkAliases } from './check-aliases.ts';
 import { checkBudgets } from './check-budgets.ts';
 import { checkReferences } from './check-references.ts';
 import { checkSecrets } from './check-secrets.ts';
+import { type EnvFileUse, readEnvFile, unusedInEnvFile, useOf } from './env-file.ts';
 import { type DesiredState, toDesired } from '../objects/desired.ts';
 import { type Diagnostic, hasErrors, type Place, sortDiagnostics } from '../source/diagnostic.ts';
 import { type ConfigFiles, type ConfigSource, nodeConfigFiles, readSources } from './load.ts';
+import type { ReferenceSources } from '../objects/references.ts';
 import { createPlaces, type Places } from '../source/locate.ts';
 import { listEntries } from './list-entries.ts';
 import { mergeDocuments } from './merge.ts';
@@ -18,7 +20,9 @@ import { resolveDocument } from './resolve.ts';
 import { checkSections } from '../schema/schema.ts';
 import {
   resolveServerConfig,
+  type ResolvedServer,
   type ServerConfig,
+  serverSettings,
   type SettingOrigin,
 } from '../schema/server-config.ts';
 
@@ -32,6 +36,8 @@ export interface LoadConfigOptions {
   /** Files and directories that are laid over what `paths` say, in this order (see `layOver`). */
   overlays?: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
+  /** True: a `.env` beside the first path counts for references and settings. Default false. */
+  envFile?: boolean;
   /** Settings of the `server` section by path (`listen.port`), as given on the command line. */
   flags?: Readonly<Record<string, unknown>>;
   /** Default `error`. */
@@ -57,6 +63,10 @@ export interface GatewayConfig {
   readonly files: readonly string[];
   /** Absolute paths of the files that they refer to: `${file:…}`, `${secret:file:…}`. */
   readonly included: readonly string[];
+  /** Sources of the secrets that are still references. */
+  readonly sources: ReferenceSources;
+  /** Variables that only the `.env` sets, of those that references and settings use. */
+  readonly fromEnvFile: EnvFileUse;
   /** Declared routes and APIs without a known price; empty where no prices are given to judge by. */
   readonly unpriced: readonly UnpricedRoute[];
 }
@@ -65,6 +75,8 @@ export interface GatewayConfig {
 export interface LoadedConfig {
   /** Undefined when any diagnostic is an error. */
   readonly config: GatewayConfig | undefined;
+  /** Folder of the data, also where something else is wrong; absent where the server section is. */
+  readonly dataDir?: string;
   /** Findings in the order of files and lines. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -93,25 +105,15 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const files = options.files ?? nodeConfigFiles;
   const unknownFields = options.unknownFields ?? 'error';
   const places = createPlaces();
-  const read = await readDocuments(options.paths, { ...options, files, places });
-  const overlays: ReadDocuments[] = [];
-  for (const path of options.overlays ?? []) {
-    overlays.push(await readDocuments([path], { ...options, files, places }));
-  }
-  const all = [read, ...overlays];
-  const diagnostics = all.flatMap((one) => one.diagnostics);
-  const { tree, diagnostics: merging } = mergeDocuments(read.values, places);
-  const [first] = all.flatMap(({ sources }) => sources);
-  if (read.values.length === 0 && first !== undefined) {
-    places.markContainer(tree, { file: first.file, line: 1, column: 1 });
-  }
-  for (const value of overlays.flatMap((one) => one.values)) {
-    diagnostics.push(...layOver(tree, value, places));
-  }
+  const envFile = await readEnvFile({ ...options, files });
+  const env = { ...options.env, ...envFile.values };
+  const sources = { env, files, envFile: envFile.path };
+  const { tree, all, ...merged } = await readTree({ ...options, sources, places });
+  const diagnostics = [...envFile.diagnostics, ...merged.diagnostics];
   const server = resolveServerConfig({
     file: { root: tree, places },
-    directory: baseDirectory(read.sources, places.find(tree, ['server']), options.cwd),
-    env: options.env,
+    directory: baseDirectory(all[0].sources, places.find(tree, ['server']), options.cwd),
+    env,
     ...(options.flags && { flags: options.flags }),
     unknownFields,
   });
@@ -124,18 +126,21 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     ...checkBudgets(tree, places),
   ];
   diagnostics.push(
-    ...merging,
     ...withoutPlaces(judged, new Set(all.flatMap(({ unresolved }) => unresolved.map(placeOf)))),
     ...checkSecrets(tree, places),
     ...(server.config
       ? checkPrograms(tree, { places, operator: operatorNames(server.config) })
       : []),
   );
+  const used = usedVariables(all, server.origins);
+  diagnostics.push(...unusedInEnvFile(envFile, used));
   const sorted = withoutRepeats(sortDiagnostics(diagnostics));
   if (hasErrors(sorted) || server.config === undefined) {
-    return { config: undefined, diagnostics: sorted };
+    const { dataDir } = server.config ?? {};
+    return { config: undefined, ...(dataDir !== undefined && { dataDir }), diagnostics: sorted };
   }
   return {
+    dataDir: server.config.dataDir,
     config: {
       server: server.config,
       origins: server.origins,
@@ -144,10 +149,42 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       isEmpty: Object.keys(tree).every((name) => EMPTY_SECTIONS.has(name)),
       files: all.flatMap(({ sources }) => sources.map(({ file }) => file)),
       included: [...new Set(all.flatMap((one) => one.included))],
+      sources,
+      fromEnvFile: useOf(envFile, used),
       unpriced: options.prices ? await findUnpriced(tree, places, options.prices) : [],
     },
     diagnostics: sorted,
   };
+}
+
+/** Reads the files and lays the overlays over them; `all` begins with what was read of the files. */
+async function readTree(
+  options: LoadConfigOptions & { sources: ReferenceSources; places: Places },
+) {
+  const { places } = options;
+  const read = await readDocuments(options.paths, options);
+  const overlays: ReadDocuments[] = [];
+  for (const path of options.overlays ?? []) overlays.push(await readDocuments([path], options));
+  const all = [read, ...overlays] as const;
+  const diagnostics = all.flatMap((one) => one.diagnostics);
+  const { tree, diagnostics: merging } = mergeDocuments(read.values, places);
+  const [first] = all.flatMap(({ sources }) => sources);
+  if (read.values.length === 0 && first !== undefined) {
+    places.markContainer(tree, { file: first.file, line: 1, column: 1 });
+  }
+  for (const value of overlays.flatMap((one) => one.values)) {
+    diagnostics.push(...layOver(tree, value, places));
+  }
+  return { tree, all, diagnostics: [...diagnostics, ...merging] };
+}
+
+/** Variables that references name and that give settings. */
+function usedVariables(
+  all: readonly ReadDocuments[],
+  origins: ResolvedServer['origins'],
+): ReadonlySet<string> {
+  const settings = serverSettings().filter(({ path }) => origins.get(path) === 'env');
+  return new Set([...all.flatMap(({ variables }) => variables), ...settings.map(({ env }) => env)]);
 }
 
 function certificatePlaces(tree: unknown, places: Places): GatewayConfig['certificatePlaces'] {
@@ -160,6 +197,7 @@ interface ReadDocuments {
   /** One for each YAML document, references replaced. */
   readonly values: readonly Readonly<Record<string, unknown>>[];
   readonly included: readonly string[];
+  readonly variables: readonly string[];
   /** Problems of unresolved references; they are among the diagnostics. */
   readonly unresolved: readonly Diagnostic[];
   readonly diagnostics: readonly Diagnostic[];
@@ -167,14 +205,15 @@ interface ReadDocuments {
 
 async function readDocuments(
   paths: readonly string[],
-  options: LoadConfigOptions & { files: ConfigFiles; places: Places },
+  options: LoadConfigOptions & { sources: ReferenceSources; places: Places },
 ): Promise<ReadDocuments> {
-  const { files, places, env } = options;
-  const read = await readSources({ ...options, paths });
+  const { sources, places } = options;
+  const read = await readSources({ ...options, files: sources.files, paths });
   const diagnostics = [...read.diagnostics];
   const unresolved: Diagnostic[] = [];
   const values: Record<string, unknown>[] = [];
   const included: string[] = [];
+  const variables: string[] = [];
   for (const source of read.sources) {
     const parsed = parseYaml(source, places);
     diagnostics.push(...parsed.diagnostics);
@@ -185,15 +224,16 @@ async function readDocuments(
         continue;
       }
       dropExtensions(document.value);
-      const resolved = await resolveDocument(document, { places, sources: { env, files } });
+      const resolved = await resolveDocument(document, { places, sources });
       diagnostics.push(...resolved.diagnostics);
       unresolved.push(...resolved.diagnostics);
       included.push(...resolved.included);
+      variables.push(...resolved.variables);
       listEntries(document.value, places);
       values.push(document.value);
     }
   }
-  return { sources: read.sources, values, included, unresolved, diagnostics };
+  return { sources: read.sources, values, included, variables, unresolved, diagnostics };
 }
 
 /** Sections `x-…` are the author's own, for anchors: nothing in them is judged. */

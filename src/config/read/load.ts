@@ -31,6 +31,9 @@ export interface ReadOptions {
   files: ConfigFiles;
 }
 
+/** File of a project where none is named. */
+export const DEFAULT_CONFIG = 'gateway.yaml';
+
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 const MAX_FILES = 1000;
 /** Folders below each other; a link that leads back ends here. */
@@ -79,7 +82,7 @@ export async function readSources(
       if (expanded.length === 0) throw new Error('the directory holds no *.yaml, *.yml or *.json');
       for (const file of expanded) found.set(resolve(cwd, file), file);
     } catch (error) {
-      fail(path, `cannot be read: ${reason(error)}`);
+      fail(path, `cannot be read: ${faultOf(error)}`);
     }
   }
   if (found.size > MAX_FILES) fail(cwd, `more than ${MAX_FILES} configuration files`);
@@ -89,7 +92,7 @@ export async function readSources(
       const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
       sources.push({ file, directory: dirname(absolute), text });
     } catch (error) {
-      fail(file, `cannot be read: ${reason(error)}`);
+      fail(file, `cannot be read: ${faultOf(error)}`);
     }
   }
   if (options.paths.includes('-')) {
@@ -127,7 +130,7 @@ function isConfig(name: string): boolean {
 }
 
 /** The words of the system without the path, which the diagnostic names already. */
-function reason(error: unknown): string {
+export function faultOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT') return 'no such file or directory';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';

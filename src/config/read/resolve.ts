@@ -2,7 +2,7 @@ import { relative, resolve as resolvePath, sep } from 'node:path';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import { formatPath, type Path, type Places } from '../source/locate.ts';
 import type { ParsedDocument } from '../source/parse-yaml.ts';
-import { ObjectRef, SecretRef, type ReferenceSources } from '../objects/references.ts';
+import { notSet, ObjectRef, SecretRef, type ReferenceSources } from '../objects/references.ts';
 
 const EXPRESSION = /\$\$\{|\$\{([^{}]*)\}|\$\{/g;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -15,6 +15,8 @@ interface Resolution {
   readonly diagnostics: Diagnostic[];
   /** Absolute paths of the files that references name. */
   readonly included: Set<string>;
+  /** Variables that references name. */
+  readonly variables: Set<string>;
 }
 
 export interface ResolvedDocument {
@@ -22,6 +24,8 @@ export interface ResolvedDocument {
   readonly diagnostics: readonly Diagnostic[];
   /** Absolute paths of the files that references name, those of secrets among them. */
   readonly included: ReadonlySet<string>;
+  /** Variables that references name, those of secrets among them. */
+  readonly variables: ReadonlySet<string>;
 }
 
 /**
@@ -39,9 +43,11 @@ export async function resolveDocument(
     document,
     diagnostics: [],
     included: new Set(),
+    variables: new Set(),
   };
   const value = await resolveValue(document.value, [], resolution);
-  return { value, diagnostics: resolution.diagnostics, included: resolution.included };
+  const { diagnostics, included, variables } = resolution;
+  return { value, diagnostics, included, variables };
 }
 
 async function resolveValue(value: unknown, path: Path, resolution: Resolution): Promise<unknown> {
@@ -115,6 +121,7 @@ async function resolveMatch(
       if (parts === null || (parts[1] === 'env' && !VARIABLE.test(parts[2]!))) return unknown();
       const { directory } = resolution.document.source;
       if (parts[1] === 'file') resolution.included.add(resolvePath(directory, parts[2]!));
+      else resolution.variables.add(parts[2]!);
       return new SecretRef(parts[1] as 'env' | 'file', parts[2]!, directory);
     }
     default:
@@ -127,11 +134,12 @@ function resolveVariable(argument: string, path: Path, resolution: Resolution): 
   const split = argument.indexOf(':-');
   const name = split < 0 ? argument : argument.slice(0, split);
   if (!VARIABLE.test(name)) return undefined;
+  resolution.variables.add(name);
   const value = resolution.sources.env[name];
   if (split >= 0) return value === undefined || value === '' ? argument.slice(split + 2) : value;
   if (value !== undefined) return value;
   const hint = `set it, or give a default: \${env:${name}:-value}`;
-  report(resolution, path, { message: `the environment variable ${name} is not set`, hint });
+  report(resolution, path, { message: notSet(name, resolution.sources), hint });
   return '';
 }
 

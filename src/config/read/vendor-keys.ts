@@ -1,6 +1,5 @@
 import type { ProviderDefinition } from '../../providers/define-provider.ts';
-
-type Variables = Readonly<Record<string, string | undefined>>;
+import type { Variables } from './env-file.ts';
 
 /** A vendor whose key is in the environment; names of variables, never their values. */
 export interface FoundKey {
@@ -27,13 +26,6 @@ function vendorsOf(definitions: Iterable<ProviderDefinition>): ProviderDefinitio
 /** Every variable that is looked for. */
 export function vendorVariables(definitions: Iterable<ProviderDefinition>): string[] {
   return vendorsOf(definitions).flatMap(({ envKeys = [] }) => envKeys);
-}
-
-/** Every variable that is read, with those of addresses. */
-export function readVariables(definitions: Iterable<ProviderDefinition>): string[] {
-  return vendorsOf(definitions).flatMap(({ envKeys = [], envUrl }) =>
-    envUrl === undefined ? envKeys : [...envKeys, envUrl],
-  );
 }
 
 /**

@@ -1,4 +1,17 @@
+import { dirname } from 'node:path';
+import { toShellWord } from '../../core/shell-word.ts';
 import type { FirstStart } from '../../resources/bootstrap.ts';
+
+/** Where the admin key of a data directory is. */
+export interface AdminKeyPlace {
+  file: string;
+  /** False: nothing is there, as on a second machine and after a restore. */
+  isKept: boolean;
+  /** True: commands in the working directory find it by themselves. */
+  isFound: boolean;
+  /** Command that makes another admin key. */
+  recovery: string;
+}
 
 export interface WelcomeFacts {
   url: string;
@@ -6,34 +19,29 @@ export interface WelcomeFacts {
   publicUrl?: string | null;
   /** Address of the console; undefined where it is not served. */
   consoleUrl?: string | undefined;
-  adminKeyFile: string;
+  admin: AdminKeyPlace;
+  /** The file of the first client key, where there is one. */
+  clientKeyFile?: string | undefined;
   made: FirstStart | undefined;
   /** A model to try, if there is one. */
   model: string | undefined;
 }
 
 /** Text for a person when the gateway is up: the address, the keys and something to paste. */
-export function welcome({
-  url,
-  publicUrl,
-  consoleUrl,
-  adminKeyFile,
-  made,
-  model,
-}: WelcomeFacts): string {
+export function welcome(facts: WelcomeFacts): string {
+  const { url, publicUrl, consoleUrl, admin, clientKeyFile, made, model } = facts;
+  const signsIn = admin.isKept && admin.isFound ? ' (gateway console opens it signed in)' : '';
   const lines = [
     `gateway listening on ${url}`,
     '',
     ...(publicUrl ? [`  public      ${publicUrl}`] : []),
-    ...(consoleUrl === undefined
-      ? []
-      : [`  console     ${consoleUrl} (gateway console opens it signed in)`]),
-    `  admin key   kept in ${adminKeyFile} (the gateway command finds it by itself)`,
+    ...(consoleUrl === undefined ? [] : [`  console     ${consoleUrl}${signsIn}`]),
+    ...adminKeyLines(admin, url),
   ];
   if (!made) {
-    lines.push(
-      '  client keys were shown when they were made; for another: gateway keys create NAME',
-    );
+    if (clientKeyFile !== undefined) lines.push(`  client key  kept in ${clientKeyFile}`);
+    const which = clientKeyFile === undefined ? 'client keys' : 'other client keys';
+    lines.push(`  ${which} were shown when they were made; for another: gateway keys create NAME`);
     return `${lines.join('\n')}\n\n`;
   }
   const { clientKey } = made;
@@ -41,6 +49,25 @@ export function welcome({
   if (model !== undefined && clientKey !== undefined)
     lines.push('', ...snippets(url, clientKey, model));
   return `${lines.join('\n')}\n\n`;
+}
+
+function adminKeyLines({ file, isKept, isFound, recovery }: AdminKeyPlace, url: string): string[] {
+  if (!isKept) return [`  admin key   none in ${dirname(file)}; ${recovery} makes one`];
+  const kept = `  admin key   kept in ${file}`;
+  if (isFound) return [`${kept} (the gateway command finds it by itself)`];
+  const variables = `GATEWAY_SERVER=${url} GATEWAY_API_KEY_FILE=${toShellWord(file)}`;
+  return [kept, `              for the gateway command: export ${variables}`];
+}
+
+/** The same where only lines of a log are written, so without any key. */
+export function welcomeLines({ url, admin, clientKeyFile, made }: WelcomeFacts): string[] {
+  const kept = admin.isKept
+    ? `the admin key is in ${admin.file}`
+    : `there is no admin key in ${dirname(admin.file)}; ${admin.recovery} makes one`;
+  const client =
+    made?.clientKey === undefined ? [] : [`the first client key is in ${clientKeyFile}`];
+  // A reader that waits for the address has the rest by then.
+  return [...(made || !admin.isKept ? [kept] : []), ...client, `gateway listening on ${url}`];
 }
 
 /** Shows the client key of a first start that made its keys and then failed: a later one does not show it. */

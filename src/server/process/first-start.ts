@@ -1,5 +1,5 @@
-import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { bootstrap } from '../../resources/bootstrap.ts';
 import type { FirstStart } from '../../resources/bootstrap.ts';
@@ -11,7 +11,8 @@ import { writeOnce } from '../secrets/write-once.ts';
 
 type StorePlace = Pick<ServerConfig, 'dataDir' | 'store'> & Partial<Pick<ServerConfig, 'secrets'>>;
 
-const ADMIN_KEY = 'admin.key';
+export const ADMIN_KEY = 'admin.key';
+export const CLIENT_KEY = 'client.key';
 
 /**
  * Refuses an embedded store whose file is missing or empty although the admin key of one is there:
@@ -65,6 +66,13 @@ async function sizeOf(file: string): Promise<number | undefined> {
   }
 }
 
+export interface FirstStartOptions {
+  /** The configuration declares keys, so no client key is made. */
+  declaresKeys?: boolean;
+  /** The client key goes to `<data_dir>/client.key` (0600), since nobody reads along. */
+  keepsClientKey?: boolean;
+}
+
 /**
  * Makes the first organization and its keys on an empty store. The admin key goes to
  * `<data_dir>/admin.key` (0600), where the command line finds it; the client key is given back to be
@@ -73,46 +81,16 @@ async function sizeOf(file: string): Promise<number | undefined> {
 export async function firstStart(
   repository: Repository,
   server: StorePlace,
-  declared: { declaresKeys?: boolean } = {},
+  { declaresKeys, keepsClientKey }: FirstStartOptions = {},
 ): Promise<FirstStart | undefined> {
   await assertHasRows(repository, server);
   // A former start may have died after the file was made: then its key counts.
-  const what = 'the admin key of this store';
-  const adminKey = (): Promise<string> =>
-    writeOnce(join(server.dataDir, ADMIN_KEY), { what, make: newKeyValue });
-  return bootstrap(repository, adminKey, declared);
-}
-
-/** Writes the file by which the command line finds the running gateway. */
-export async function writeRuntime(dataDir: string, url: string): Promise<void> {
-  await writePrivate(
-    join(dataDir, 'runtime.json'),
-    `${JSON.stringify({ url, pid: process.pid })}\n`,
-  );
-}
-
-/** Outcome of a signal, for its sender. */
-export interface SignalOutcome {
-  readonly action: 'reload' | 'restart';
-  /** Milliseconds since epoch, when it was over. */
-  readonly at: number;
-  /** Null when all of it was done. */
-  readonly error: string | null;
-}
-
-/** Notes an outcome with the address, unless a later gateway has written its own there. */
-export async function noteOutcome(dataDir: string, last: SignalOutcome): Promise<void> {
-  const path = join(dataDir, 'runtime.json');
-  const runtime = JSON.parse(await readFile(path, 'utf8')) as { url: string; pid: number };
-  const { url, pid } = runtime;
-  if (pid === process.pid) await writePrivate(path, `${JSON.stringify({ url, pid, last })}\n`);
-}
-
-/** Whole or not at all, for those who read it meanwhile. */
-async function writePrivate(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const fresh = `${path}.${process.pid}`;
-  await writeFile(fresh, text, { mode: 0o600 });
-  await chmod(fresh, 0o600);
-  await rename(fresh, path);
+  const keep = (name: string, what: string): Promise<string> =>
+    writeOnce(join(server.dataDir, name), { what, make: newKeyValue });
+  const sources = {
+    adminKey: () => keep(ADMIN_KEY, 'the admin key of this store'),
+    clientKey: async () =>
+      keepsClientKey ? keep(CLIENT_KEY, 'the first client key') : newKeyValue(),
+  };
+  return bootstrap(repository, sources, { declaresKeys });
 }

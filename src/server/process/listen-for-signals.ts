@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts';
-import type { SignalOutcome } from './first-start.ts';
 import { reasonOf } from '../../core/errors.ts';
+import type { SignalOutcome } from '../../core/process/runtime-file.ts';
 import type { Log } from '../../core/log.ts';
 import { watchFiles } from './watch-files.ts';
 
@@ -14,13 +14,16 @@ export interface SignalsOptions {
   readonly early: readonly Action[];
   /** Nothing is done before. */
   readonly ready: Promise<void>;
-  /** Gives why it was refused, or null; never rejects. */
-  reload(): Promise<string | null>;
-  restart(): Promise<string | null>;
+  /** Neither rejects. */
+  reload(): Promise<ActionResult>;
+  restart(): Promise<ActionResult>;
   note(outcome: SignalOutcome): Promise<void>;
 }
 
 type Action = SignalOutcome['action'];
+
+/** An outcome without its times. */
+export type ActionResult = Omit<SignalOutcome, 'action' | 'begun' | 'at'>;
 
 /** Signals that came while nothing could be done yet. */
 export interface EarlySignals {
@@ -58,8 +61,9 @@ export function listenForSignals(options: SignalsOptions): Signals {
   const act = async (action: Action, former: Promise<void>): Promise<void> => {
     await former;
     waiting.delete(action);
-    const error = await options[action]();
-    await note({ action, at: clock.now(), error });
+    const begun = clock.now();
+    const result = await options[action]();
+    await note({ action, begun, at: clock.now(), ...result });
   };
   const queue = (action: Action): void => {
     // A pending action reads the files as they are by then.

@@ -24,7 +24,7 @@ export async function preflight(server: ServerConfig, sources: ReferenceSources)
     await resolveSecret(key, sources);
   const resolve = (reference: SecretRef): Promise<string> => resolveSecret(reference, sources);
   await resolveOutside(server, resolve);
-  await assertUsable(server.dataDir);
+  await assertUsable(server.dataDir, 'server.data_dir');
   await assertCanListen(server.listen);
   if (server.metrics.listen) await assertCanListen(server.metrics.listen);
   if (server.console.listen && isConsoleServed(server))
@@ -49,18 +49,24 @@ export async function checkCertificate({
   }
 }
 
+/** Names of folders by the setting. */
+const FOLDERS = {
+  'server.data_dir': 'the data directory',
+  'server.store.path': 'the store',
+} as const;
+
 /** The nearest folder that exists must be one in which others can be made. */
-async function assertUsable(dataDir: string): Promise<void> {
-  const found = await stat(dataDir).catch(() => undefined);
-  if (!found && dirname(dataDir) !== dataDir) return assertUsable(dirname(dataDir));
+export async function assertUsable(path: string, setting: keyof typeof FOLDERS): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found && dirname(path) !== path) return assertUsable(dirname(path), setting);
   const isFolder = found?.isDirectory() === true;
   const reason = isFolder ? 'it cannot be written' : 'a file of that name is in the way';
-  const isWritable = await access(dataDir, constants.W_OK).then(
+  const isWritable = await access(path, constants.W_OK).then(
     () => true,
     () => false,
   );
   if (isFolder && isWritable) return;
   throw new Error(
-    `cannot use ${dataDir} as the data directory: ${reason}; name another with server.data_dir`,
+    `cannot use ${path} as ${FOLDERS[setting]}: ${reason}; name another with ${setting}`,
   );
 }

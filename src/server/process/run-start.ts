@@ -1,15 +1,15 @@
 import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
 import { networkInterfaces } from 'node:os';
-import { join } from 'node:path';
-import { formatDiagnostics, hasErrors } from '../../config/source/diagnostic.ts';
-import type { Diagnostic } from '../../config/source/diagnostic.ts';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { hasErrors } from '../../config/source/diagnostic.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
-import type { GatewayConfig } from '../../config/read/load-config.ts';
+import type { GatewayConfig, LoadedConfig } from '../../config/read/load-config.ts';
 import { describeEnvironment, environmentConfig } from '../../config/read/environment-config.ts';
-import { nodeConfigFiles } from '../../config/read/load.ts';
+import { describeEnvFile } from '../../config/read/env-file.ts';
+import { DEFAULT_CONFIG, nodeConfigFiles } from '../../config/read/load.ts';
 import { resolveAllSecrets } from '../../config/read/secrets.ts';
-import type { ReferenceSources } from '../../config/objects/references.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { heldOpen } from '../../core/time/held-open.ts';
 import { reasonOf } from '../../core/errors.ts';
@@ -20,8 +20,11 @@ import { createProxyRules } from '../../upstream/proxy/proxy-rules.ts';
 import { useProxiesForFetch } from '../../upstream/proxy/proxied-fetch.ts';
 import { consoleUrl } from '../console/is-console-served.ts';
 import { convergeConfig } from './converge-config.ts';
-import { firstStart, noteOutcome, writeRuntime } from './first-start.ts';
-import type { SignalOutcome } from './first-start.ts';
+import { noteOutcome, removeRuntime, writeRuntime } from '../../core/process/runtime-file.ts';
+import type { SignalOutcome } from '../../core/process/runtime-file.ts';
+import { checkStart, explainTaken, noteNeighbour } from './check-start.ts';
+import { CLIENT_KEY, firstStart } from './first-start.ts';
+import { VERSION } from './gateway-version.ts';
 import { listenForSignals, noteEarlySignals } from './listen-for-signals.ts';
 import type { EarlySignals } from './listen-for-signals.ts';
 import type { MetricsListener } from './metrics-listener.ts';
@@ -36,7 +39,10 @@ import { openingNote } from '../http/opening-note.ts';
 import { openConfigured } from './serve-gateway.ts';
 import type { ServeDeps } from './serve-gateway.ts';
 import { serveUntilStopped } from './serve-until-stopped.ts';
-import { clientKeyNote, welcome } from '../http/welcome.ts';
+import { clientKeyNote, welcome, welcomeLines } from '../http/welcome.ts';
+import { adminKeyPlace } from './admin-key-place.ts';
+import { createSpeaker } from './speaker.ts';
+import type { Speaker } from './speaker.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
 import { checkScope, createWorkers } from './workers.ts';
 import { boundHeap } from './heap-bounds.ts';
@@ -56,7 +62,11 @@ export interface StartOptions {
   /** Runs once the gateway listens and has said so. */
   onListening?: ((served: Served) => Promise<void>) | undefined;
   env: Readonly<Record<string, string | undefined>>;
+  /** A `.env` beside the configuration counts. */
+  envFile: boolean;
   cwd: string;
+  /** True where a person reads stderr. */
+  isTerminal: boolean;
 }
 
 /** Addresses of a gateway that listens. */
@@ -69,20 +79,22 @@ export interface Served {
   host: string;
 }
 
-/** Options with the text that replaces a file. */
+/** Files of a start, or the text that replaces them, with what it says. */
 interface PreparedOptions extends StartOptions {
+  paths: readonly string[];
   text?: string;
+  description?: string;
 }
 
 interface FirstInput {
   options: StartOptions;
   log: Log;
+  speaker: Speaker;
   crashes: CrashReports;
   early: EarlySignals;
-  sources: ReferenceSources;
 }
 
-interface ServeInput extends Omit<FirstInput, 'sources'> {
+interface ServeInput extends FirstInput {
   onListening(url: string): Promise<void>;
   /** Resolves when the address is written down. */
   ready: Promise<void>;
@@ -92,8 +104,6 @@ interface ServeInput extends Omit<FirstInput, 'sources'> {
 const OK = 0;
 const FAILED = 1;
 const INVALID_CONFIGURATION = 3;
-
-const DEFAULT_PORT = 8787;
 
 const sayColoured = (text: string): void => void process.stderr.write(printableColoured(text));
 const say = (text: string): void => void process.stderr.write(printable(text));
@@ -123,66 +133,74 @@ async function runAsFirst(given: StartOptions): Promise<number> {
 
 async function checkAndStart(given: StartOptions, early: EarlySignals): Promise<number> {
   const options = await prepare(given);
-  const config = await load(options);
-  if (!config || !(await passesSecrets(config, options))) return INVALID_CONFIGURATION;
-  const faults = await checkCertificate(config);
-  tell(faults);
+  const { config, diagnostics } = await loadFiles(options);
+  const speaker = speakerOf(config, options);
+  speaker.note(options.description);
+  speaker.tell(diagnostics);
+  if (!config) return INVALID_CONFIGURATION;
+  speaker.note(describeEnvFile(config.fromEnvFile));
+  const secrets = await resolveAllSecrets(config.desired, config.sources);
+  const faults = [...secrets.diagnostics, ...(await checkCertificate(config))];
+  speaker.tell(faults);
   if (hasErrors(faults)) return INVALID_CONFIGURATION;
-  const fault = await preflight(config.server, sourcesOf(options)).catch((error: unknown) => error);
+  const look = options.check ? checkStart : preflight;
+  const fault = await look(config.server, config.sources).catch((error: unknown) => error);
   if (fault !== undefined) {
-    tellFailure(fault);
+    speaker.fail(explainTaken(fault, config.server) ?? fault);
     return FAILED;
   }
-  tell(warnOfLoopbackProxies(config.desired, createProxyRules(options.env)));
+  speaker.tell(warnOfLoopbackProxies(config.desired, createProxyRules(options.env)));
   if (options.check) {
-    say('configuration is valid\n');
+    speaker.note('configuration is valid, and a start would succeed');
     return OK;
   }
-  const note = openingNote(config.server.listen, networkInterfaces());
-  if (note !== undefined) say(note);
+  speaker.note(noteNeighbour(config.server.dataDir));
+  speaker.note(openingNote(config.server.listen, networkInterfaces()));
   const log = logOf(config, options);
   const crashes = reportCrashes(log);
   try {
-    const code = await start(config, options, { log, crashes, early });
+    const code = await start(config, given, { log, speaker, crashes, early });
     return crashes.isCrashed ? FAILED : code;
   } catch (error) {
     log.flush();
-    tellFailure(error);
+    speaker.fail(error);
     return FAILED;
   } finally {
     crashes.stop();
   }
 }
 
-/** Options with the configuration of the environment where there is no file. */
+/** Options with the gateway.yaml of the folder, or where there is none with what the environment says. */
 async function prepare(options: StartOptions): Promise<PreparedOptions> {
-  if (options.configPaths.length > 0) return options;
-  const { cwd, port } = options;
-  const ownPort = port ?? (Number(options.env['GATEWAY_PORT']) || DEFAULT_PORT);
-  const files = nodeConfigFiles;
-  const found = await environmentConfig({ env: options.env, cwd, files }, ownPort);
-  say(describeEnvironment(found));
-  return { ...options, configPaths: ['-'], env: found.env, text: found.text, watch: false };
+  const { cwd, configPaths } = options;
+  if (configPaths.length > 0) return { ...options, paths: configPaths };
+  if (existsSync(join(cwd, DEFAULT_CONFIG))) return { ...options, paths: [DEFAULT_CONFIG] };
+  const found = await environmentConfig({ ...options, files: nodeConfigFiles });
+  const { text } = found;
+  return { ...options, paths: ['-'], text, description: describeEnvironment(found) };
 }
 
-async function passesSecrets(config: GatewayConfig, options: StartOptions): Promise<boolean> {
-  const { diagnostics } = await resolveAllSecrets(config.desired, sourcesOf(options));
-  tell(diagnostics);
-  return !hasErrors(diagnostics);
-}
-
-function sourcesOf({ env }: Pick<StartOptions, 'env'>): ReferenceSources {
-  return { env, files: nodeConfigFiles };
-}
-
-async function runAsWorker({ env }: StartOptions): Promise<number> {
-  const sources = sourcesOf({ env });
+async function runAsWorker(options: StartOptions): Promise<number> {
+  let speaker = speakerOf(undefined, options);
   const isOk = await runWorker({
-    sources,
-    createLog: (config) => logOf(config),
-    onFailure: tellFailure,
+    sources: { env: options.env, files: nodeConfigFiles },
+    createLog(config) {
+      speaker = speakerOf(config, options);
+      return logOf(config);
+    },
+    onFailure: (error) => speaker.fail(error),
   });
   return isOk ? OK : FAILED;
+}
+
+/** A check is for people, and files that are not valid have no format of the log. */
+function speakerOf(
+  config: Pick<GatewayConfig, 'server'> | undefined,
+  { env, check, isTerminal }: StartOptions,
+): Speaker {
+  const inEnvironment = env['GATEWAY_LOG_FORMAT'] === 'json' ? 'json' : 'text';
+  const format = check ? 'text' : (config?.server.log.format ?? inEnvironment);
+  return createSpeaker({ format, isTerminal: check || isTerminal, write: say });
 }
 
 function logOf(
@@ -193,16 +211,12 @@ function logOf(
   return createLog({ clock: systemClock, ...server.log, render: renderLog, write });
 }
 
-function tellFailure(error: unknown): void {
-  say(`gateway: ${reasonOf(error)}\n`);
-}
-
 async function start(
   config: GatewayConfig,
   options: StartOptions,
-  { log, crashes, early }: Pick<FirstInput, 'log' | 'crashes' | 'early'>,
+  { log, speaker, crashes, early }: Omit<FirstInput, 'options'>,
 ): Promise<number> {
-  const sources = sourcesOf(options);
+  const { sources } = config;
   // A first process of several would be one more of them, and the only one that nothing drains.
   const takesWork = config.server.workers === 1;
   const deps: ServeDeps = { clock: systemClock, log, sources, takesWork };
@@ -211,7 +225,7 @@ async function start(
   try {
     if (config.server.metrics.listen)
       crashes.onRejection(await (await import('./metrics.ts')).createRejectionCounter());
-    return await startFirst(gateway, config, { options, log, crashes, early, sources });
+    return await startFirst(gateway, config, { options, log, speaker, crashes, early });
   } finally {
     await heldOpen(gateway.close());
   }
@@ -221,55 +235,72 @@ async function start(
 async function startFirst(
   gateway: Gateway,
   config: GatewayConfig,
-  { options, log, crashes, early, sources }: FirstInput,
+  first: FirstInput,
 ): Promise<number> {
+  const { options, log, speaker } = first;
   // Refuse a store of no use to workers before anything is made in it.
   if (config.server.workers > 1) checkScope(gateway.store);
   for (const warning of gateway.store.warnings ?? []) log.warn(warning);
   const { dataDir, publicUrl } = config.server;
   const declaresKeys = config.desired.managed.has('key');
-  const made = await firstStart(gateway.repository, config.server, { declaresKeys });
+  const keepsClientKey = !speaker.isForPeople;
+  const made = await firstStart(gateway.repository, config.server, {
+    declaresKeys,
+    keepsClientKey,
+  });
   let untold = made;
   let setReady: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => (setReady = resolve));
   const onListening = async (url: string): Promise<void> => {
-    await writeRuntime(dataDir, url).finally(setReady);
-    const adminKeyFile = join(dataDir, 'admin.key');
+    const { watch } = options;
+    const since = new Date(systemClock.now()).toISOString();
+    const runtime = { url, since, version: VERSION, watch, files: followed(config.files, options) };
+    await writeRuntime(dataDir, runtime).finally(setReady);
+    const admin = adminKeyPlace(config, options.cwd);
     const served = { url, consoleUrl: consoleUrl(config.server, url) };
-    say(welcome({ ...served, publicUrl, adminKeyFile, made, model: modelToTry(config) }));
+    const file = join(dataDir, CLIENT_KEY);
+    const clientKeyFile = existsSync(file) ? file : undefined;
+    const keys = { admin, made, clientKeyFile };
+    const words = { ...served, ...keys, publicUrl, model: modelToTry(config) };
+    if (speaker.isForPeople) say(welcome(words));
+    else welcomeLines(words).forEach((line) => speaker.note(line));
     untold = undefined;
     await options.onListening?.({ ...served, host: config.server.listen.host });
   };
   try {
-    const problems = await convergeConfig(gateway, config, sources);
-    tell(problems);
+    const { diagnostics: problems } = await convergeConfig(gateway, config);
+    speaker.tell(problems);
     if (hasErrors(problems)) return INVALID_CONFIGURATION;
-    return await serve(gateway, config, { options, log, crashes, early, onListening, ready });
+    return await serve(gateway, config, { ...first, onListening, ready });
   } finally {
-    if (untold?.clientKey !== undefined) say(clientKeyNote(untold));
+    if (untold?.clientKey !== undefined && speaker.isForPeople) say(clientKeyNote(untold));
   }
 }
 
 async function serve(
   gateway: Gateway,
   config: GatewayConfig,
-  { options, log, crashes, early, onListening, ready }: ServeInput,
+  { options, log, speaker, crashes, early, onListening, ready }: ServeInput,
 ): Promise<number> {
   const series = config.server.workers > 1 ? new WorkerMetrics(systemClock) : undefined;
   const onFork = (worker: Worker): void => series?.watch(worker);
   const workers = series && createWorkers(config, { log, onListening, onFork });
   const note = (outcome: SignalOutcome): Promise<void> =>
-    noteOutcome(config.server.dataDir, outcome).catch((error: unknown) =>
+    noteOutcome(config.server.dataDir, outcome, followed(files, options)).catch((error: unknown) =>
       log.warn('the outcome could not be written down', { reason: reasonOf(error) }),
     );
-  const sources = { env: options.env, files: nodeConfigFiles };
-  const loadAgain = async (): Promise<GatewayConfig | undefined> => {
-    const loaded = await load(options);
-    if (loaded) signals.follow(readFrom(loaded));
+  let { files } = config;
+  const loadAgain = async (): Promise<LoadedConfig> => {
+    const loaded = await loadFiles(await prepare(options));
+    if (!loaded.config) return loaded;
+    signals.follow(readFrom(loaded.config));
+    if (files.includes('stdin') && loaded.config.files.includes(DEFAULT_CONFIG))
+      log.info(`${DEFAULT_CONFIG} is there now and is served in place of the environment`);
+    ({ files } = loaded.config);
     return loaded;
   };
   const signals = listenForSignals({
-    ...createReloads(gateway, config, { load: loadAgain, sources, tell, log, workers }),
+    ...createReloads(gateway, config, { load: loadAgain, tell: speaker.tell, log, workers }),
     clock: systemClock,
     note,
     log,
@@ -281,6 +312,7 @@ async function serve(
   let metrics: MetricsListener | undefined;
   try {
     metrics = await openMetrics(config, series);
+    if (metrics) speaker.note(`metrics on ${metrics.url}`);
     if (workers) return await workers.run();
     const crashed = crashes.untilCrashed();
     await serveUntilStopped(gateway, config.server, { log, onListening, crashed });
@@ -288,18 +320,29 @@ async function serve(
   } finally {
     signals.stop();
     metrics?.close();
+    // The next one would find the address of a process that is gone.
+    await removeRuntime(config.server.dataDir).catch(() => undefined);
     log.flush();
   }
 }
 
-const readFrom = ({ files, included }: GatewayConfig) => [...files, ...included];
+/** Absolute paths; none for the configuration of the environment. */
+const followed = (files: readonly string[], { cwd }: StartOptions): string[] =>
+  files.filter((file) => file !== 'stdin').map((file) => resolve(cwd, file));
 
-async function load(options: PreparedOptions): Promise<GatewayConfig | undefined> {
+/** What a change of is a reload: without a file, also the one that may come. */
+function readFrom({ files, included, fromEnvFile: { path } }: GatewayConfig): string[] {
+  const named = files.map((file) => (file === 'stdin' ? DEFAULT_CONFIG : file));
+  return [...named, ...included, ...(path === undefined ? [] : [path])];
+}
+
+function loadFiles(options: PreparedOptions): Promise<LoadedConfig> {
   const { host, port, workers } = options;
-  const { config, diagnostics } = await loadConfig({
-    paths: options.configPaths,
+  return loadConfig({
+    paths: options.paths,
     ...(options.text !== undefined && { stdin: options.text }),
     env: options.env,
+    envFile: options.envFile,
     cwd: options.cwd,
     flags: {
       ...(host === undefined ? {} : { 'listen.host': host }),
@@ -307,8 +350,6 @@ async function load(options: PreparedOptions): Promise<GatewayConfig | undefined
       ...(workers === undefined ? {} : { workers }),
     },
   });
-  tell(diagnostics);
-  return config;
 }
 
 async function openMetrics(
@@ -319,13 +360,7 @@ async function openMetrics(
   if (!listen) return undefined;
   const { listenForMetrics } = await import('./metrics-listener.ts');
   const { metricsText } = await import('./metrics.ts');
-  const listener = await listenForMetrics(listen, () => ofWorkers?.text() ?? metricsText());
-  say(`metrics on ${listener.url}\n`);
-  return listener;
-}
-
-function tell(diagnostics: readonly Diagnostic[]): void {
-  if (diagnostics.length > 0) say(`${formatDiagnostics(diagnostics, 'text')}\n`);
+  return listenForMetrics(listen, () => ofWorkers?.text() ?? metricsText());
 }
 
 /** One whose name needs no quoting in the lines to paste. */

@@ -13,6 +13,7 @@ import { offerMetrics } from './worker-metrics.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
 export interface WorkerOptions {
+  /** Without the variables of `.env`, which the first process read. */
   readonly sources: ServeDeps['sources'];
   createLog(settings: WorkerSettings): Log;
   onFailure(error: unknown): void;
@@ -20,7 +21,7 @@ export interface WorkerOptions {
 
 /** One of several processes: serves what the first one says; gives true when it ended well. */
 export async function runWorker({
-  sources,
+  sources: own,
   createLog,
   onFailure,
 }: WorkerOptions): Promise<boolean> {
@@ -37,7 +38,8 @@ export async function runWorker({
   startBeating();
   const log = createLog(settings);
   const crashes = reportCrashes(log);
-  const { server } = settings;
+  const { server, fromEnvFile } = settings;
+  const sources = { ...own, env: { ...own.env, ...fromEnvFile.values }, envFile: fromEnvFile.path };
   try {
     await useProxiesForFetch(createProxyRules(sources.env));
     const gateway = await openConfigured(settings, { clock: systemClock, log, sources });

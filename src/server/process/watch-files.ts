@@ -79,7 +79,8 @@ function stateOf(files: readonly string[]): Map<string, string> {
   const all = new Set(files);
   for (const directory of new Set(files.map((file) => dirname(file)))) {
     const inside = files.filter((file) => dirname(file) === directory);
-    const endings = new Set(inside.map((file) => extname(file)));
+    // Without an ending there is no kind: what lies next to `.env` may be the data directory.
+    const endings = new Set(inside.map((file) => extname(file)).filter((ending) => ending !== ''));
     for (const name of namesIn(directory))
       if (endings.has(extname(name))) all.add(join(directory, name));
   }

@@ -1,24 +1,27 @@
 import { SecretRef } from '../../config/objects/references.ts';
 import type { GatewayConfig } from '../../config/read/load-config.ts';
 
-/** Settings of workers: the same for all of them, whatever becomes of the files meanwhile. */
-export type WorkerSettings = Pick<GatewayConfig, 'server' | 'origins'>;
+/**
+ * Settings of workers, with the variables of `.env` that they name: the same for all of them, whatever
+ * becomes of the files meanwhile.
+ */
+export type WorkerSettings = Pick<GatewayConfig, 'server' | 'origins' | 'fromEnvFile'>;
 
 /** Marks a reference to a secret, which as text would look like any other text. */
 const SECRET = 'gateway:secret';
 
 /** Message from the first process to its workers. References to secrets stay references. */
-export function toSettingsMessage({ server, origins }: WorkerSettings): string {
+export function toSettingsMessage({ server, origins, fromEnvFile }: WorkerSettings): string {
   const mark = function (this: Record<string, unknown>, key: string, value: unknown): unknown {
     const given = this[key];
     if (!(given instanceof SecretRef)) return value;
     return { [SECRET]: [given.source, given.name, given.directory] };
   };
-  return JSON.stringify({ server, origins: [...origins] }, mark);
+  return JSON.stringify({ server, origins: [...origins], fromEnvFile }, mark);
 }
 
 export function fromSettingsMessage(message: string): WorkerSettings {
-  const { server, origins } = JSON.parse(message, (_key, value: unknown) => {
+  const { server, origins, fromEnvFile } = JSON.parse(message, (_key, value: unknown) => {
     const parts = (value as Record<string, unknown> | null)?.[SECRET];
     if (!Array.isArray(parts)) return value;
     const [source, name, directory] = parts as ['env' | 'file', string, string];
@@ -26,6 +29,7 @@ export function fromSettingsMessage(message: string): WorkerSettings {
   }) as {
     server: WorkerSettings['server'];
     origins: [string, 'flag' | 'env' | 'file' | 'default'][];
+    fromEnvFile: WorkerSettings['fromEnvFile'];
   };
-  return { server, origins: new Map(origins) };
+  return { server, origins: new Map(origins), fromEnvFile };
 }

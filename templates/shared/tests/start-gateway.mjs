@@ -46,7 +46,7 @@ async function addressOf({ stderr }) {
   let said = '';
   for await (const line of createInterface({ input: stderr })) {
     said += `${line}\n`;
-    const [, url] = /^gateway listening on (\S+)/.exec(line) ?? [];
+    const [, url] = /gateway listening on (\S+)/.exec(line) ?? [];
     if (url === undefined) continue;
     // Nobody reads on; a full pipe would stop the gateway.
     stderr.resume();

@@ -24,7 +24,6 @@ const sources = (more = {}) => ({
   cwd,
   near: undefined,
   keyRequired: false,
-  isAlive: () => true,
   ...more,
 });
 
@@ -34,6 +33,8 @@ async function localGateway(directory: string, url = 'http://127.0.0.1:4567') {
   await writeFile(join(home, 'admin.key'), 'sk-local\n', { mode: 0o600 });
   await writeFile(join(home, 'runtime.json'), JSON.stringify({ url, pid: 1 }));
 }
+
+const HERE = { near: undefined, envFile: true };
 
 describe('connection', () => {
   it('is the default address without anything else', () => {
@@ -59,7 +60,9 @@ describe('connection', () => {
 
   it('forgets a server whose process is gone', async () => {
     await localGateway(cwd);
-    expect(findConnection(sources({ isAlive: () => false })).server).toBe(DEFAULT_SERVER);
+    const runtime = join(cwd, '.gateway', 'runtime.json');
+    await writeFile(runtime, JSON.stringify({ url: 'http://127.0.0.1:4567', pid: 2 ** 22 + 1 }));
+    expect(findConnection(sources()).server).toBe(DEFAULT_SERVER);
   });
 
   it('is the gateway of the project file when neither one is named nor runs', async () => {
@@ -104,7 +107,7 @@ describe('connection', () => {
       expect.stringContaining(`server http://127.0.0.1:${port} (${join(cwd, 'gateway.yaml')})`),
     ]);
     await writeFile(join(cwd, 'gateway.yaml'), 'version: 2\n');
-    expect(await findDeclared({ cwd: below, env }, undefined)).toBeUndefined();
+    expect(await findDeclared({ cwd: below, env }, HERE)).toBeUndefined();
     await server.close();
   });
 
@@ -113,7 +116,7 @@ describe('connection', () => {
     expect(findConnection(sources()).server).toBe(DEFAULT_SERVER);
     const elsewhere = 'version: 1\nserver: { listen: { host: elsewhere.example, port: 443 } }\n';
     await writeFile(join(cwd, 'gateway.yaml'), elsewhere);
-    const declared = await findDeclared({ cwd, env: {} }, undefined);
+    const declared = await findDeclared({ cwd, env: {} }, HERE);
     expect(declared?.server).toBeUndefined();
     expect(findConnection(sources({ declared })).server).toBe(DEFAULT_SERVER);
   });

@@ -36,16 +36,16 @@ interface Running {
   key: string;
 }
 
-const READY = /gateway listening on (\S+)\n(?:[^]*client key {2}(\S+))/;
+const READY = /client key is in (\S+)\n[^]*gateway listening on (\S+)\n/;
 
 async function start(argv: string[]): Promise<Running> {
   const child = spawnGateway([...argv, '-c', file], { cwd: directory, env: home() });
   running.push(child);
-  const [, url = '', key = ''] = await eventually(() => {
+  const [, keyFile = '', url = ''] = await eventually(() => {
     if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${child.log()}`);
     return READY.exec(child.log()) ?? undefined;
   });
-  return { child, url, key };
+  return { child, url, key: (await readFile(keyFile, 'utf8')).trim() };
 }
 
 interface RunningHere {
@@ -95,8 +95,8 @@ async function startHere(...argv: string[]): Promise<RunningHere> {
     return code;
   };
   onTestFinished(async () => void (await stop()));
-  const key = (await eventually(() => READY.exec(log())?.[2])) ?? '';
-  return { key, log, stop };
+  const keyFile = (await eventually(() => READY.exec(log())?.[1])) ?? '';
+  return { key: (await readFile(keyFile, 'utf8')).trim(), log, stop };
 }
 
 function home(env: Record<string, string> = {}): Record<string, string> {

@@ -73,7 +73,10 @@ describe('a start that fails', () => {
       await writeConfig(cwd, LOCKED, true);
       const env = { NOT_SET: 'is set' };
       const good = await runHere(['start', '--check'], { cwd, env });
-      expect(good).toEqual({ code: 0, said: 'configuration is valid\n' });
+      expect(good).toEqual({
+        code: 0,
+        said: 'configuration is valid, and a start would succeed\n',
+      });
       expect(await readdir(cwd)).toEqual(['gateway.yaml']);
       expect((await startHere(['start'], { cwd, env })).url).toMatch(/^http/);
     },
@@ -168,7 +171,10 @@ describe('a start without a file', () => {
   it('names what it looked for where nothing is set, and serves the mock', async () => {
     const cwd = await directoryOfTest();
     const { log, url, key } = await startHere(['start', '--port', '0'], { cwd });
-    expect(log()).toMatch(/no key of a vendor is set; looked for ANTHROPIC_API_KEY, .*XAI_/);
+    const [hint = ''] = log().split('gateway listening');
+    expect(hint).toMatch(/no gateway.yaml and no key of a vendor.*OPENAI_API_KEY.*gateway init/s);
+    expect(hint).toContain(`in ${join(cwd, '.env')}`.replace(`${cwd}/`, ''));
+    expect(hint.length).toBeLessThan(300);
     expect(await chat(url, key, 'mock/echo')).toMatchObject({ status: 200 });
   });
 });
@@ -190,7 +196,15 @@ it(
     expect((await runHere(['start', '--check', '--port', '0'], { cwd, env })).code).toBe(0);
     const bare = await directoryOfTest();
     const none = await runHere(['init', '--template', 'env'], { cwd: bare });
-    expect(none.said).toMatch(/found no API key of a known vendor.*looked for .*OPENAI_API_KEY/);
-    expect((await runHere(['start', '--check', '--port', '0'], { cwd: bare })).code).toBe(0);
+    expect(none).toMatchObject({ code: 1, said: expect.stringContaining('nothing was written') });
+    expect(none.said).toMatch(/looked for .*OPENAI_API_KEY.* in the environment or .*\.env/);
+    expect(await readdir(bare)).toEqual([]);
+    await writeFile(join(bare, '.env'), 'XAI_API_KEY=x\n');
+    expect((await runHere(['init', '--template', 'env'], { cwd: bare })).code).toBe(0);
+    const checked = await runHere(['start', '--check', '--port', '0'], { cwd: bare });
+    expect(checked).toMatchObject({
+      code: 0,
+      said: expect.stringContaining('from .env: XAI_API_KEY'),
+    });
   },
 );

@@ -5,6 +5,8 @@ import { eventually } from '../../support/gateway.ts';
 interface Place {
   readonly cwd: string;
   readonly env?: Record<string, string>;
+  /** False: nobody reads along, as under a supervisor. Default true. */
+  readonly tty?: boolean;
 }
 
 export interface StartedHere {
@@ -44,14 +46,14 @@ export async function runHere(
 /** `gateway start` in this process until the test is over, one at a time. */
 export async function startHere(
   argv: readonly string[],
-  { cwd, env = {} }: Place,
+  { cwd, env = {}, tty = true }: Place,
 ): Promise<StartedHere> {
   const stderr = overhear();
   const others = process.listeners('SIGTERM');
   let ended: number | undefined;
   // A stop need not wait for connections that nobody is about to use.
   const whole = { GATEWAY_DRAIN_IDLE: '50ms', ...env };
-  const running = runCli([...argv], { cwd, env: whole }).then(({ code }) => (ended = code));
+  const running = runCli([...argv], { cwd, env: whole, tty }).then(({ code }) => (ended = code));
   const stop = async (): Promise<number> => {
     // Only those of this start: what else listens in this process is not to end.
     for (const listener of process.listeners('SIGTERM').filter((one) => !others.includes(one))) {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
+import { runCli } from '../../cli/run-cli.ts';
 import { verifies } from '../../requirements.ts';
 import { ask, eventually, runGateway, spawnGateway, writeConfig } from '../../support/gateway.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
@@ -17,19 +18,46 @@ const ECHO = {
   models: [{ name: 'acme/echo', routes: [{ provider: 'mock' }] }],
 };
 
+/** Runs a command in the folder of a gateway, as a person there does. */
+const here = (cwd: string, ...argv: string[]) => runCli(argv, { cwd, env: { HOME: cwd } });
+
+/** The edit loop: the plan of the file says what a reload makes, and the reload makes it. */
+async function expectEditLoop(cwd: string): Promise<void> {
+  const models = [{ ...ECHO.models[0], description: 'edited' }];
+  await writeConfig(cwd, { ...ECHO, models }, true);
+  const plan = await here(cwd, 'plan');
+  expect(plan.code).toBe(0);
+  expect(plan.stdout).toContain('~ update model acme/echo');
+  expect(plan.stdout).toMatch(/follows .*gateway\.yaml: `gateway reload` makes 1 change/);
+  const apply = await here(cwd, 'apply', '--yes');
+  expect(apply.code).toBe(5);
+  expect(apply.stderr).toContain('hint: run `gateway reload`');
+  const reload = await here(cwd, 'reload');
+  expect(reload).toMatchObject({ code: 0 });
+  expect(reload.stdout).toContain('~ update model acme/echo  (description)');
+  expect(reload.stdout).toContain('reloaded gateway.yaml: 0 created, 1 updated, 0 removed');
+  expect((await here(cwd, 'plan', '--exit-code')).code).toBe(0);
+  await writeFile(join(cwd, 'gateway.yaml'), 'modells: []');
+  const refused = await here(cwd, 'reload');
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toMatch(/gateway\.yaml:1:1: .*\n.*is refused: .* serves on/s);
+}
+
 /** It answers on a port of its own, and has written down where. */
 async function expectServed(cwd: string, url: string, pid: number | undefined): Promise<void> {
   expect(Number(new URL(url).port)).toBeGreaterThan(0);
   expect((await ask(`${url}/healthz`)).status).toBe(200);
   const runtime = await readFile(join(cwd, '.gateway', 'runtime.json'), 'utf8');
-  expect(JSON.parse(runtime)).toEqual({ url, pid });
+  expect(JSON.parse(runtime)).toMatchObject({ url, pid, files: [join(cwd, 'gateway.yaml')] });
 }
 
 describe('gateway start', () => {
   it(
     verifies(
       'cli.serve',
-      'takes the port of the file or flag, prints the address and answers; serve is the same',
+      'process.status',
+      'process.plan-followed',
+      'takes the port of the file or flag, prints the address and answers; status, plan, reload and stop find it; serve is the same',
     ),
     async () => {
       const cwd = await directoryOfTest();
@@ -39,11 +67,17 @@ describe('gateway start', () => {
         () => /listening on (http:\/\/127\.0\.0\.1:\d+)\n/.exec(child.log()) ?? undefined,
       );
       await expectServed(cwd, url, child.pid);
-      child.kill('SIGTERM');
-      expect(await once(child, 'exit')).toEqual([0, null]);
-      const here = await startHere(['serve'], { cwd });
-      await expectServed(cwd, here.url, process.pid);
-      expect(await here.stop()).toBe(0);
+      const status = await here(cwd, 'status');
+      expect(status.stdout).toContain(`runs: process ${child.pid} since`);
+      await expectEditLoop(cwd);
+      const exit = once(child, 'exit');
+      expect(await here(cwd, 'stop')).toMatchObject({ code: 0 });
+      expect(await exit).toEqual([0, null]);
+      expect(await here(cwd, 'status')).toMatchObject({ code: 1 });
+      await writeConfig(cwd, ECHO, true);
+      const again = await startHere(['serve'], { cwd });
+      await expectServed(cwd, again.url, process.pid);
+      expect(await again.stop()).toBe(0);
     },
   );
 
@@ -72,7 +106,10 @@ describe('gateway start', () => {
       }
       await writeConfig(cwd, ECHO, true);
       const good = await runHere(['serve', '--check'], { cwd });
-      expect(good).toMatchObject({ code: 0, said: 'configuration is valid\n' });
+      expect(good).toMatchObject({
+        code: 0,
+        said: 'configuration is valid, and a start would succeed\n',
+      });
       expect(await readdir(cwd)).toEqual(['bad.yaml', 'gateway.yaml']);
     },
   );

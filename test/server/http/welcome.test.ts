@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { clientKeyNote, welcome } from '../../../src/server/http/welcome.ts';
+import { clientKeyNote, welcome, welcomeLines } from '../../../src/server/http/welcome.ts';
 import type { FirstStart } from '../../../src/resources/bootstrap.ts';
 
-const FACTS = { url: 'http://h:1', adminKeyFile: '/data/admin-key', made: undefined, model: 'm' };
+const ADMIN = {
+  file: '/data/admin-key',
+  isKept: true,
+  isFound: true,
+  recovery: '`gateway store admin-key -c pg.yaml`',
+};
+const FACTS = { url: 'http://h:1', admin: ADMIN, made: undefined, model: 'm' };
 const MADE = { clientKey: 'sk-client' } as FirstStart;
 const KEPT = {} as FirstStart;
 
@@ -16,6 +22,36 @@ describe('the welcome', () => {
       '',
       '',
     ]);
+  });
+
+  it('names no file of the admin key that is not there, and says how commands find one', () => {
+    const none = welcome({ ...FACTS, admin: { ...ADMIN, isKept: false } });
+    expect(none).toContain(
+      '  admin key   none in /data; `gateway store admin-key -c pg.yaml` makes',
+    );
+    expect(none).not.toContain('/data/admin-key');
+    const away = { ...FACTS, consoleUrl: 'http://c', admin: { ...ADMIN, isFound: false } };
+    const apart = welcome(away);
+    expect(apart).not.toContain('by itself');
+    expect(apart).toContain('\n  console     http://c\n');
+    expect(apart).toContain(
+      'export GATEWAY_SERVER=http://h:1 GATEWAY_API_KEY_FILE=/data/admin-key\n',
+    );
+  });
+
+  it('has no key and no text to paste among the lines of a log, and ends with the address', () => {
+    const clientKeyFile = '/data/client.key';
+    const lines = (facts: object) => welcomeLines({ ...FACTS, clientKeyFile, ...facts });
+    expect(welcome({ ...FACTS, clientKeyFile })).toContain(
+      'client key  kept in /data/client.key\n',
+    );
+    expect(lines({})).toEqual(['gateway listening on http://h:1']);
+    expect(lines({ made: MADE })).toEqual([
+      'the admin key is in /data/admin-key',
+      'the first client key is in /data/client.key',
+      'gateway listening on http://h:1',
+    ]);
+    expect(lines({ admin: { ...ADMIN, isKept: false } })[0]).toContain('no admin key in /data; `g');
   });
 
   it('names the public address and the console where they are', () => {

@@ -1,15 +1,10 @@
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SecretRef } from '../../../src/config/objects/references.ts';
 import type { ServerConfig } from '../../../src/config/schema/server-config.ts';
 import { createKeyDirectory } from '../../../src/resources/kinds/key-directory.ts';
-import {
-  assertNotEmptied,
-  firstStart,
-  noteOutcome,
-  writeRuntime,
-} from '../../../src/server/process/first-start.ts';
+import { assertNotEmptied, firstStart } from '../../../src/server/process/first-start.ts';
 import { makeResources } from '../../resources/make-resources.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
@@ -108,6 +103,17 @@ describe('the first start on a store', () => {
     expect(await firstStart(resources.repository, place)).toBeUndefined();
   });
 
+  it('keeps the client key in a private file where nobody reads along', async () => {
+    const resources = makeResources();
+    const made = await firstStart(resources.repository, place, { keepsClientKey: true });
+    const file = join(dataDir, 'client.key');
+    expect(await readFile(file, 'utf8')).toBe(`${made?.clientKey}\n`);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const directory = createKeyDirectory(resources);
+    await directory.update('everything');
+    expect(directory.lookup(made?.clientKey ?? '')).toMatchObject({ keyName: 'default' });
+  });
+
   it('gives no client key where keys are declared', async () => {
     const made = await firstStart(makeResources().repository, place, { declaresKeys: true });
     expect(made).toMatchObject({ clientKey: undefined });
@@ -135,47 +141,5 @@ describe('the first start on a store', () => {
   it('is not refused beside an empty admin key, which it cannot use', async () => {
     await write('admin.key', '');
     await expect(firstStart(makeResources().repository, place)).rejects.toThrow('is empty; put');
-  });
-});
-
-describe('the file of the running gateway', () => {
-  const URL = 'http://127.0.0.1:8787';
-  const read = async () => JSON.parse(await readFile(join(dataDir, 'runtime.json'), 'utf8'));
-  const last = { action: 'reload', at: 1, error: null } as const;
-
-  it('tells its address and its process to nobody else', async () => {
-    dataDir = join(dataDir, 'deep');
-    await writeRuntime(dataDir, URL);
-    expect(await read()).toEqual({ url: URL, pid: process.pid });
-    expect((await stat(join(dataDir, 'runtime.json'))).mode & 0o777).toBe(0o600);
-    expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
-    expect(await readdir(dataDir)).toEqual(['runtime.json']);
-  });
-
-  it('is made anew, private, where there is one', async () => {
-    await writeFile(join(dataDir, 'runtime.json'), '{}', { mode: 0o644 });
-    await writeRuntime(dataDir, URL);
-    expect(await read()).toEqual({ url: URL, pid: process.pid });
-    expect((await stat(join(dataDir, 'runtime.json'))).mode & 0o777).toBe(0o600);
-  });
-
-  it('tells what came of the last signal', async () => {
-    await writeRuntime(dataDir, URL);
-    await noteOutcome(dataDir, last);
-    expect(await read()).toEqual({ url: URL, pid: process.pid, last });
-    const next = { action: 'restart', at: 2, error: 'no' } as const;
-    await noteOutcome(dataDir, next);
-    expect(await read()).toEqual({ url: URL, pid: process.pid, last: next });
-  });
-
-  it('is left alone where a later gateway has written it', async () => {
-    const other = { url: 'http://127.0.0.1:1', pid: process.pid + 1 };
-    await write('runtime.json', JSON.stringify(other));
-    await noteOutcome(dataDir, last);
-    expect(await read()).toEqual(other);
-  });
-
-  it('is not made for the outcome of a signal', async () => {
-    await expect(noteOutcome(dataDir, last)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

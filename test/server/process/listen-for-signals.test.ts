@@ -22,8 +22,8 @@ function listen(options: Given) {
     ...options,
     clock: systemClock,
     log: { warn: (message) => void warned.push(message) },
-    reload: async () => null,
-    restart: async () => null,
+    reload: async () => ({ error: null }),
+    restart: async () => ({ error: null }),
     note: async ({ action }) => void done.push(action),
   });
   onTestFinished(() => signals.stop());

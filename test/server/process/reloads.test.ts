@@ -6,6 +6,7 @@ import type { Log } from '../../../src/core/log.ts';
 import type { Gateway } from '../../../src/server/compose/open-gateway.ts';
 import { createReloads, fixedChanges } from '../../../src/server/process/reloads.ts';
 import type { Reloads } from '../../../src/server/process/reloads.ts';
+import { verifies } from '../../requirements.ts';
 
 const SERVER = {
   listen: { host: '127.0.0.1', port: 8787, tls: null },
@@ -51,6 +52,9 @@ describe('a configuration that is read again', () => {
   let loaded: GatewayConfig | undefined;
   let loadFault: Error | undefined;
   let problems: Diagnostic[];
+  /** Findings of the load. */
+  let found: Diagnostic[];
+  let converged: object;
   let told: (readonly Diagnostic[])[];
   let lines: { level: string; message: string; fields: unknown }[];
   let renewed: number;
@@ -74,6 +78,8 @@ describe('a configuration that is read again', () => {
     loaded = configOf();
     loadFault = undefined;
     problems = [];
+    found = [];
+    converged = {};
     told = [];
     lines = [];
     renewed = 0;
@@ -87,13 +93,12 @@ describe('a configuration that is read again', () => {
     const line = (level: string) => (message: string, fields?: unknown) =>
       void lines.push({ level, message, fields });
     const log = { info: line('info'), warn: line('warn'), error: line('error') } as unknown as Log;
-    const changeAtOnce = async () => ({ diagnostics: problems });
+    const changeAtOnce = async () => ({ diagnostics: problems, ...converged });
     return createReloads({ condition, changeAtOnce } as unknown as Gateway, configOf(), {
       async load() {
         if (loadFault) throw loadFault;
-        return loaded;
+        return { config: loaded, diagnostics: found };
       },
-      sources: { env: {}, files: { read: expect.fail } } as never,
       tell: (list) => void told.push(list),
       log,
       workers: isAlone
@@ -114,7 +119,7 @@ describe('a configuration that is read again', () => {
 
   it('is served from then on, and its problems are told', async () => {
     problems = [problem('warning')];
-    expect(await open().reload()).toBeNull();
+    expect(await open().reload()).toMatchObject({ error: null });
     expect(told).toEqual([problems]);
     expect(condition.reloadError).toBeNull();
     expect(toldWorkers).toEqual([null]);
@@ -134,7 +139,7 @@ describe('a configuration that is read again', () => {
     ],
   ])('%s: the former one serves on', async (_what, spoil, error) => {
     spoil();
-    expect(await open().reload()).toBe(error);
+    expect(await open().reload()).toMatchObject({ error });
     expect(condition.reloadError).toBe(error);
     expect(toldWorkers).toEqual([error]);
     expect(lines).toEqual([
@@ -148,7 +153,9 @@ describe('a configuration that is read again', () => {
 
   it('tells the log alone why it could not be applied', async () => {
     loadFault = new Error('/etc/hidden is gone');
-    expect(await open().reload()).toBe('the configuration could not be applied');
+    expect(await open().reload()).toMatchObject({
+      error: 'the configuration could not be applied',
+    });
     expect(condition.reloadError).toBe('the configuration could not be applied');
     expect(lines).toMatchObject([{ level: 'error', fields: { reason: '/etc/hidden is gone' } }]);
   });
@@ -158,11 +165,44 @@ describe('a configuration that is read again', () => {
     [true, 'start'],
   ])('tells what takes effect later, alone: %s', async (isAlone, when) => {
     loaded = configOf({ drainMs: 2_000 });
-    expect(await open({ isAlone }).reload()).toBeNull();
+    expect(await open({ isAlone }).reload()).toMatchObject({ error: null, later: ['server'] });
     expect(messages('warn')).toEqual([
       `changes of the server section take effect at the next ${when}`,
     ]);
   });
+
+  it(
+    verifies('process.status', 'a reload tells its sender what changed, and what stays'),
+    async () => {
+      const one = { kind: 'model', identity: 'm/one' };
+      converged = {
+        plan: {
+          actions: [{ ...one, action: 'update', changes: [{ path: 'display_name' }] }],
+          conflicts: [one],
+          ambiguous: [],
+          lost: [],
+          fixed: [],
+        },
+        report: { applied: [{ ...one, action: 'update' }] },
+      };
+      problems = [problem('warning')];
+      loaded = configOf({ dataDir: '/other' });
+      expect(await open().reload()).toEqual({
+        error: null,
+        problems: ['gateway.yaml:1:1: warning: m'],
+        changes: [{ ...one, action: 'update', paths: ['display_name'] }],
+        left: 1,
+        later: ['server.data_dir'],
+      });
+      loaded = undefined;
+      found = [problem('error')];
+      expect(await open().reload()).toEqual({
+        error: 'the configuration is invalid',
+        isInvalid: true,
+        problems: ['gateway.yaml:1:1: error: m'],
+      });
+    },
+  );
 
   it('tells nothing of later where it is not served', async () => {
     loaded = configOf({ drainMs: 2_000 });
@@ -175,7 +215,7 @@ describe('a configuration that is read again', () => {
     it('has new ones in their place', async () => {
       loaded = configOf({ drainMs: 2_000, workers: 3 });
       const reloads = open();
-      expect(await reloads.restart()).toBeNull();
+      expect(await reloads.restart()).toMatchObject({ error: null });
       expect(replaced).toEqual([loaded]);
       expect(lines.at(-1)).toEqual({
         level: 'info',
@@ -188,14 +228,14 @@ describe('a configuration that is read again', () => {
 
     it('replaces nothing where the configuration is not served', async () => {
       loaded = undefined;
-      expect(await open().restart()).toBe('the configuration is invalid');
+      expect(await open().restart()).toMatchObject({ error: 'the configuration is invalid' });
       expect(replaced).toEqual([]);
       expect(messages('error')).toHaveLength(1);
     });
 
     it('replaces nothing where one process serves', async () => {
       const error = 'one process alone cannot be replaced while it serves';
-      expect(await open({ isAlone: true }).restart()).toBe(error);
+      expect(await open({ isAlone: true }).restart()).toMatchObject({ error });
       expect(lines.at(-1)).toEqual({
         level: 'error',
         message: 'the workers were not replaced; the former ones serve on',
@@ -208,7 +248,9 @@ describe('a configuration that is read again', () => {
       [{ dataDir: '/other', workers: 1 }, 'server.data_dir, server.workers: 1'],
     ])('replaces nothing where a fixed setting changes: %j', async (changes, names) => {
       loaded = configOf(changes);
-      expect(await open().restart()).toBe(`only a stop and a start can change ${names}`);
+      expect(await open().restart()).toMatchObject({
+        error: `only a stop and a start can change ${names}`,
+      });
       expect(replaced).toEqual([]);
     });
 
@@ -216,7 +258,7 @@ describe('a configuration that is read again', () => {
       loaded = configOf({ drainMs: 2_000 });
       replaceFault = new Error('no worker listens');
       const reloads = open();
-      expect(await reloads.restart()).toBe('no worker listens');
+      expect(await reloads.restart()).toMatchObject({ error: 'no worker listens' });
       expect(messages('info')).toEqual(['configuration reloaded']);
       await reloads.reload();
       expect(messages('warn')).toHaveLength(1);

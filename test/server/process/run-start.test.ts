@@ -4,13 +4,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { runStart } from '../../../src/server/process/run-start.ts';
 import type { Served } from '../../../src/server/process/run-start.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import { verifies } from '../../requirements.ts';
 import { ask, eventually } from '../../support/gateway.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
+
+/** As a supervisor starts it. */
+const OPTIONS = { watch: false, check: false, env: {}, envFile: true, isTerminal: false };
 
 it('lets go of the store and of signals when it cannot serve', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
@@ -31,10 +35,9 @@ it('lets go of the store and of signals when it cannot serve', async () => {
   await writeFile(file, JSON.stringify({ version: 1, server }));
   const listeners = process.listenerCount('SIGHUP');
   const code = await runStart({
+    ...OPTIONS,
     configPaths: [file],
     watch: true,
-    check: false,
-    env: {},
     cwd: directory,
   });
   expect(code).toBe(1);
@@ -48,7 +51,7 @@ it('reloads, once it serves, by a hang-up of while it started', async () => {
   const directory = await directoryOfTest();
   const server = { listen: { port: 0 }, store: { driver: 'memory' } };
   await writeFile(join(directory, 'gateway.yaml'), JSON.stringify({ version: 1, server }));
-  const options = { watch: false, check: false, env: {}, cwd: directory };
+  const options = { ...OPTIONS, cwd: directory };
   const listeners = process.listenerCount('SIGHUP');
   const running = runStart({ ...options, configPaths: ['gateway.yaml'] });
   expect(process.listenerCount('SIGHUP')).toBe(listeners + 1);
@@ -79,7 +82,7 @@ it('follows files that are referred to since a reload', async () => {
   let running: Promise<number> | undefined;
   const origin = new Promise<string>((resolve, reject) => {
     const onListening = async ({ url }: Served): Promise<void> => resolve(url);
-    const options = { watch: true, check: false, env: {}, cwd: directory, onListening };
+    const options = { ...OPTIONS, watch: true, cwd: directory, onListening };
     running = runStart({ ...options, configPaths: ['gateway.yaml'] });
     running.then(() => reject(new Error('it did not listen')), reject);
   });
@@ -101,3 +104,50 @@ it('follows files that are referred to since a reload', async () => {
   await write('prompts/p.txt', 'second');
   await isServed('second');
 });
+
+it(
+  verifies(
+    'config.env-file',
+    'a gateway.yaml that comes later is served, with its .env and changes of it',
+  ),
+  async () => {
+    const directory = await directoryOfTest();
+    const write = (file: string, text: string) => writeFile(join(directory, file), text);
+    let said = '';
+    const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+      said += String(text);
+      return true;
+    });
+    const env = { GATEWAY_PORT: '0', GATEWAY_STORE_DRIVER: 'memory' };
+    const options = { ...OPTIONS, env, watch: true, cwd: directory, configPaths: [] };
+    const running = runStart(options);
+    onTestFinished(async () => {
+      process.emit('SIGTERM');
+      await running;
+      stderr.mockRestore();
+    });
+    const [, url] = await eventually(() => /listening on (\S+)\n/.exec(said) ?? undefined);
+    for (const line of said.trimEnd().split('\n')) expect(line).toMatch(/^\d\d:\d\d:\d\d\./);
+    const keyFile = join(directory, '.gateway', 'client.key');
+    expect(said).toContain(`the first client key is in ${keyFile}`);
+    expect(said).not.toContain('sk-');
+    const key = (await readFile(keyFile, 'utf8')).trim();
+    const isServed = (model: string) =>
+      eventually(async () => (await ask(`${url}/v1/models/${model}`, { key })).status === 200);
+    await isServed('mock/echo');
+    await write('.env', 'MODEL=m/one\n');
+    await write(
+      'gateway.yaml',
+      [
+        'version: 1',
+        'server: { listen: { port: 0 }, store: { driver: memory } }',
+        'providers: [{ name: mock, type: mock }]',
+        'models: [{ name: "${env:MODEL}", routes: [{ provider: mock }] }]',
+      ].join('\n'),
+    );
+    await isServed('m/one');
+    expect(said).toContain('gateway.yaml is there now and is served in place of the environment');
+    await write('.env', 'MODEL=m/two\n');
+    await isServed('m/two');
+  },
+);

@@ -22,9 +22,11 @@ async function load(text = FILE) {
   const { config, diagnostics } = await loadConfig({
     paths: ['gateway.yaml'],
     env: {},
+    envFile: true,
     cwd: '/etc/gateway',
     files: {
-      read: async () => Buffer.from(text),
+      read: async (path: string) =>
+        Buffer.from(path.endsWith('.env') ? 'TOKEN=of .env\nA=1' : text),
       list: async () => undefined,
     } as never,
   });
@@ -39,6 +41,7 @@ it('reach a worker as they are, references to secrets included', async () => {
   expect(received.server.secrets.masterKey).toBeInstanceOf(SecretRef);
   expect(received.server.secrets.previousKeys[0]).toBeInstanceOf(SecretRef);
   expect(received.origins).toEqual(config.origins);
+  expect(received.fromEnvFile.values).toEqual({ TOKEN: 'of .env' });
 });
 
 it('tell what new workers beside the former ones could not serve with', async () => {

@@ -5,7 +5,6 @@ import { refuseStale } from '../../../config/apply/apply.ts';
 import { nameOrganizations } from '../../../config/actual/name-organizations.ts';
 import { deploy, type Planned } from '../../../config/apply/deploy.ts';
 import type { GatewayConfig } from '../../../config/read/load-config.ts';
-import { nodeConfigFiles } from '../../../config/read/load.ts';
 import { ownerFor, type Plan, writtenKinds } from '../../../config/plan/plan.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { StalePlanError } from '../../../config/plan/stale-plan-error.ts';
@@ -43,7 +42,7 @@ async function applyProject(
   const { flags, context } = input;
   const { diagnostics, planned, report, waited } = await deploy<Made, Failure | undefined>({
     desired: config.desired,
-    sources: { env: context.io.env, files: nodeConfigFiles },
+    sources: config.sources,
     plan: () => planOf(input, config),
     confirm: (made) => confirmed(made, input),
     progress: ({ summary }) => progress(context, summary.total),

@@ -1,6 +1,5 @@
 import { checkClientKeys } from '../../../config/read/check-client-keys.ts';
 import { unpricedWarning } from '../../../config/read/check-prices.ts';
-import { nodeConfigFiles } from '../../../config/read/load.ts';
 import { formatDiagnostics, hasErrors } from '../../../config/source/diagnostic.ts';
 import { shippedPrices } from '../../../usage/prices/live-prices.ts';
 import { invalidConfig, loadProject } from '../../project/project.ts';
@@ -13,8 +12,7 @@ export const run: RunOf<'validate'> = async (input) => {
   const { config } = loaded;
   const diagnostics = [...loaded.diagnostics];
   if (config) {
-    const { unpriced, server, desired } = config;
-    const sources = { env: input.context.io.env, files: nodeConfigFiles };
+    const { unpriced, server, desired, sources } = config;
     const judging = { sources, now: new Date(now).toISOString() };
     diagnostics.push(...(await checkClientKeys(desired, judging)));
     diagnostics.push(...unpriced.map((one) => unpricedWarning(one, server.limits.unpriced)));

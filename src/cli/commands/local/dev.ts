@@ -7,7 +7,7 @@ import { createRequestLines } from '../../dev/request-line.ts';
 import { isLoopback } from '../../connection/connection.ts';
 import { openBrowser } from '../../local/open-browser.ts';
 import { createStyle, wantsColor } from '../../output/style.ts';
-import { startPaths } from '../../project/project.ts';
+import { readsEnvFile } from '../../project/project.ts';
 import type { InputOf, RunOf } from '../../commands.ts';
 
 const QR_HINT = 'add --host 0.0.0.0 for this network, or --public';
@@ -15,7 +15,6 @@ const QR_HINT = 'add --host 0.0.0.0 for this network, or --public';
 /** Serves like `gateway start`, for local development. */
 export const run: RunOf<'dev'> = async ({ flags, context }) => {
   const { io } = context;
-  const paths = startPaths(flags.config, io.cwd);
   if (flags.public) {
     const { TUNNEL_QUESTION } = await import('../../dev/tunnel.ts');
     await context.confirm(TUNNEL_QUESTION);
@@ -28,13 +27,15 @@ export const run: RunOf<'dev'> = async ({ flags, context }) => {
   );
   try {
     const exitCode = await runStart({
-      configPaths: paths,
+      configPaths: flags.config,
       host: flags.host,
       port: flags.port,
       workers: 1,
       watch: true,
       check: false,
       env: io.env,
+      envFile: readsEnvFile(context.globals),
+      isTerminal: isTTY,
       cwd: io.cwd,
       renderLog: createRequestLines(style),
       onListening: (served) => openAll(served, { flags, context, opened }),

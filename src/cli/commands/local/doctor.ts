@@ -1,12 +1,13 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { formatDiagnostics, hasErrors } from '../../../config/source/diagnostic.ts';
 import type { Diagnostic } from '../../../config/source/diagnostic.ts';
-import { loadConfig, type GatewayConfig } from '../../../config/read/load-config.ts';
-import { nodeConfigFiles } from '../../../config/read/load.ts';
+import type { GatewayConfig } from '../../../config/read/load-config.ts';
+import { DEFAULT_CONFIG, nodeConfigFiles } from '../../../config/read/load.ts';
+import { resolveSecret, SecretRef } from '../../../config/objects/references.ts';
 import { resolveAllSecrets } from '../../../config/read/secrets.ts';
 import { checkProviders } from '../../local/check-providers.ts';
 import { nodeFileLimits, readFileLimit } from '../../../upstream/places/file-limit.ts';
+import { findRuntime } from '../../../core/process/runtime-file.ts';
 import { checkGateway } from '../../local/check-gateway.ts';
 import { shippedPrices } from '../../../usage/prices/live-prices.ts';
 import { checkPrices, servedUnpriced, unpricedName } from '../../local/check-prices.ts';
@@ -16,24 +17,24 @@ import {
   checkFileLimit,
   checkKeyFile,
   checkLedger,
+  checkMasterKey,
   checkNode,
   type Finding,
 } from '../../local/health-checks.ts';
-import { DEFAULT_CONFIG, startPaths } from '../../project/project.ts';
+import { loadFiles, readsEnvFile, startPaths } from '../../project/project.ts';
 import { describeEnvironment, environmentConfig } from '../../../config/read/environment-config.ts';
-import { keepsJournal } from '../../../store/find-backend.ts';
+import { isInFiles, keepsJournal } from '../../../store/find-backend.ts';
 import { oneLine } from '../../../core/printable.ts';
 import type { Style } from '../../output/style.ts';
 import type { InputOf, RunOf } from '../../commands.ts';
 
 const CONFIGURATION = 'configuration';
-const DEFAULT_PORT = 8787;
 
 export const run: RunOf<'doctor'> = async (input) => {
   const findings: Finding[] = [checkNode(process.versions.node)];
-  const { config, env, finding } = await checkConfig(input);
+  const { config, finding } = await checkConfig(input);
   findings.push(finding);
-  if (config !== undefined) findings.push(...(await checkMachine(config, input, env)));
+  if (config !== undefined) findings.push(...(await checkMachine(config, input)));
   const bad = findings.filter(({ state }) => state === 'bad').length;
   return {
     data: { findings },
@@ -48,10 +49,9 @@ export const run: RunOf<'doctor'> = async (input) => {
   };
 };
 
-/** The configuration that a start would serve, and the environment in which it would. */
+/** The configuration that a start would serve. */
 interface Checked {
   readonly config: GatewayConfig | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
   readonly finding: Finding;
 }
 
@@ -61,16 +61,20 @@ async function checkConfig({ flags, context }: InputOf<'doctor'>): Promise<Check
   const given = startPaths(flags.config, cwd);
   const found =
     given.length === 0 &&
-    (await environmentConfig({ env, cwd, files: nodeConfigFiles }, DEFAULT_PORT));
+    (await environmentConfig({
+      env,
+      cwd,
+      files: nodeConfigFiles,
+      envFile: readsEnvFile(context.globals),
+    }));
   if (found && found.found.length > 0) {
-    const { text: stdin, env: own } = found;
-    const { config } = await loadConfig({ paths: ['-'], stdin, cwd, env: own, prices });
+    const { config } = await loadFiles(context, { paths: ['-'], stdin: found.text, prices });
     const message = describeEnvironment(found).trim();
-    return { config, env: own, finding: { name: CONFIGURATION, state: 'ok', message } };
+    return { config, finding: { name: CONFIGURATION, state: 'ok', message } };
   }
   const paths = given.length === 0 ? [DEFAULT_CONFIG] : given;
-  const { config, diagnostics } = await loadConfig({ paths, cwd, env, prices });
-  return { config, env, finding: findingOf(config, diagnostics) };
+  const { config, diagnostics } = await loadFiles(context, { paths, prices });
+  return { config, finding: findingOf(config, diagnostics) };
 }
 
 function findingOf(config: GatewayConfig | undefined, diagnostics: readonly Diagnostic[]): Finding {
@@ -82,11 +86,7 @@ function findingOf(config: GatewayConfig | undefined, diagnostics: readonly Diag
   return { name, state: 'bad', message, hint };
 }
 
-async function checkMachine(
-  config: GatewayConfig,
-  input: InputOf<'doctor'>,
-  env: Checked['env'],
-): Promise<Finding[]> {
+async function checkMachine(config: GatewayConfig, input: InputOf<'doctor'>): Promise<Finding[]> {
   const { flags, context } = input;
   const { server, desired } = config;
   const keys = [join(server.dataDir, 'admin.key'), server.secrets.masterKeyFile];
@@ -97,28 +97,46 @@ async function checkMachine(
       ? undefined
       : await servedUnpriced({ baseUrl, dataDir: server.dataDir }, context);
   return [
-    await checkSecrets(config, env),
+    await checkSecrets(config),
     await checkDirectory('data directory', server.dataDir),
+    ...(await checkStoreDirectory(server)),
     checkLedger(server.ledgerSync, {
       hasJournal: keepsJournal(server.store.driver),
       workers: server.workers,
     }),
     ...keyFiles.filter((finding) => finding !== undefined),
+    ...(await checkSealKey(config)),
     ...findings,
     checkFileLimit(connectionsOf(desired), await fileLimitOf(server.dataDir)),
     checkPrices(served ?? config.unpriced.map(unpricedName), server),
-    ...(flags.offline ? [] : await checkProviders(desired, context)),
+    ...(flags.offline ? [] : await checkProviders(config, context)),
   ];
 }
 
-async function checkSecrets({ desired }: GatewayConfig, env: Checked['env']): Promise<Finding> {
-  const sources = { env, files: nodeConfigFiles };
+async function checkSecrets({ desired, sources }: GatewayConfig): Promise<Finding> {
   const { secrets, diagnostics } = await resolveAllSecrets(desired, sources);
   const name = 'secrets';
   if (diagnostics.length === 0)
     return { name, state: 'ok', message: `${secrets.size} can be read` };
   const hint = 'set the variable or write the file that the reference names';
   return { name, state: 'bad', message: formatDiagnostics(diagnostics, 'text'), hint };
+}
+
+/** Of a store in files of its own place. */
+async function checkStoreDirectory({
+  store,
+  dataDir,
+}: GatewayConfig['server']): Promise<Finding[]> {
+  if (!isInFiles(store.driver) || !relative(dataDir, store.path).startsWith('..')) return [];
+  return [await checkDirectory('store directory', store.path)];
+}
+
+/** None for a key that the first start makes, and for one that {@link checkSecrets} reports. */
+async function checkSealKey({ server, sources }: GatewayConfig): Promise<Finding[]> {
+  const { masterKey, masterKeyFile } = server.secrets;
+  const reference = masterKey ?? new SecretRef('file', masterKeyFile, '/');
+  const key = await resolveSecret(reference, sources).catch(() => undefined);
+  return key === undefined ? [] : [checkMasterKey(key.trim())];
 }
 
 function connectionsOf({ objects }: GatewayConfig['desired']): number[] {
@@ -132,21 +150,9 @@ function connectionsOf({ objects }: GatewayConfig['desired']): number[] {
  * File limit of the running gateway, where the system reports it; else of one started from here.
  */
 async function fileLimitOf(dataDir: string): Promise<number | undefined> {
-  const gateway = await runningGateway(dataDir);
-  const running = gateway && (await readFileLimit(nodeFileLimits, gateway));
+  const { pid } = findRuntime(dataDir)?.record ?? {};
+  const running = pid === undefined ? undefined : await readFileLimit(nodeFileLimits, pid);
   return running ?? readFileLimit(nodeFileLimits);
-}
-
-/** Process of the gateway that was started last; it may be gone. */
-async function runningGateway(dataDir: string): Promise<number | undefined> {
-  try {
-    const { pid } = JSON.parse(await readFile(join(dataDir, 'runtime.json'), 'utf8')) as {
-      pid?: unknown;
-    };
-    return typeof pid === 'number' ? pid : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function renderFinding({ name, state, message, hint }: Finding, style: Style): string {

@@ -1,14 +1,15 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { renderInit, TEMPLATES } from '../../../config/read/init-template.ts';
+import { environmentConfig } from '../../../config/read/environment-config.ts';
+import { nodeConfigFiles } from '../../../config/read/load.ts';
 import type { FoundKey } from '../../../config/read/vendor-keys.ts';
-import { findVendorKeys, vendorVariables } from '../../../config/read/vendor-keys.ts';
-import { PROVIDERS } from '../../../providers/registry.ts';
+import { hasErrors } from '../../../config/source/diagnostic.ts';
 import { CliError, usageError } from '../../cli-error.ts';
+import type { CommandResult } from '../../command.ts';
 import type { InputOf, RunOf } from '../../commands.ts';
+import { invalidConfig, readsEnvFile } from '../../project/project.ts';
 
-/** Port of the template, to which no vendor may lead back. */
-const DEFAULT_PORT = 8787;
 /** Generated from the schema of this version, so there is nothing of the user's in it. */
 const GENERATED = '.gateway/schema.json';
 
@@ -16,8 +17,10 @@ export const run: RunOf<'init'> = async (input) => {
   const { args, flags, context } = input;
   const { cwd } = context.io;
   const template = templateOf(input);
-  const foundEnvKeys = template === 'env' ? lookForKeys(input) : [];
   const directory = resolve(cwd, args.dir ?? '.');
+  if (template === 'plugin' && args.dir === undefined) await refuseFilled(directory);
+  const { found: foundEnvKeys, invalid } = await keysFor(directory, input);
+  if (invalid) return invalid;
   const files = await renderInit({ template, foundEnvKeys });
   if (!flags.force) await refuseExisting(directory, Object.keys(files));
   for (const [path, text] of Object.entries(files)) {
@@ -29,7 +32,6 @@ export const run: RunOf<'init'> = async (input) => {
   const written = Object.keys(files).sort();
   const place = relative(cwd, directory) || '.';
   const next = template === 'plugin' ? 'npm test' : 'gateway start';
-  context.output.note(`next: ${place === '.' ? next : `cd ${place} && ${next}`}`);
   return {
     data: {
       directory,
@@ -37,19 +39,51 @@ export const run: RunOf<'init'> = async (input) => {
       files: written,
       vendors: foundEnvKeys.map(({ provider }) => provider),
     },
-    text: written.map((path) => `wrote ${join(place, path)}`).join('\n'),
+    text: [
+      ...written.map((path) => `wrote ${join(place, path)}`),
+      `next: ${place === '.' ? next : `cd ${place} && ${next}`}`,
+    ].join('\n'),
   };
 };
 
-/** Finds the keys of vendors, and reports the variables that were searched. */
-function lookForKeys({ context }: InputOf<'init'>): readonly FoundKey[] {
-  const definitions = [...PROVIDERS.values()];
-  const { found } = findVendorKeys(context.io.env, definitions, DEFAULT_PORT);
-  const lookedFor = `looked for ${vendorVariables(definitions).join(', ')}`;
-  if (found.length === 0)
-    context.output.warn(`found no API key of a known vendor in the environment; ${lookedFor}`);
-  else context.output.note(lookedFor);
-  return found;
+/**
+ * The keys of vendors in the environment or in the `.env` of the folder, for the template that has them.
+ * Throws `no_vendor_key` (exit 1) where there is none: the file would serve the mock only.
+ */
+async function keysFor(
+  directory: string,
+  { flags, context }: InputOf<'init'>,
+): Promise<{ found: readonly FoundKey[]; invalid?: CommandResult }> {
+  if (flags.template !== 'env') return { found: [] };
+  const { env } = context.io;
+  const envFile = readsEnvFile(context.globals);
+  const given = await environmentConfig({ env, cwd: directory, files: nodeConfigFiles, envFile });
+  const { found, leftOut, lookedFor, envFile: file } = given;
+  if (hasErrors(file.diagnostics)) return { found, invalid: invalidConfig(file.diagnostics) };
+  for (const { provider, because } of leftOut)
+    context.output.warn(`${provider} is left out: ${because}`);
+  const place = file.path === undefined ? 'the environment' : `the environment or ${file.path}`;
+  const searched = `looked for ${lookedFor.join(', ')} in ${place}`;
+  if (found.length === 0) {
+    throw new CliError({
+      code: 'no_vendor_key',
+      message: 'there is no key of a vendor, so nothing was written',
+      hint: `set one of them, or write a file that runs offline with \`gateway init\`; ${searched}`,
+    });
+  }
+  const named = found.map(({ provider, variable }) => `${provider} with ${variable}`);
+  context.output.note(`found ${named.join(', ')}; ${searched}`);
+  return { found };
+}
+
+/** Keeps the many files of a package out of a folder that has others. */
+async function refuseFilled(directory: string): Promise<void> {
+  const names = await readdir(directory).catch(() => []);
+  if (names.every((name) => name === '.git')) return;
+  throw usageError(
+    'this folder has files, so the plugin needs a folder of its own',
+    '`gateway init --template plugin NAME` makes one; `.` as the name writes here',
+  );
 }
 
 function templateOf({ flags }: InputOf<'init'>): (typeof TEMPLATES)[number] {

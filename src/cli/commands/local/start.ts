@@ -1,20 +1,21 @@
 import { EXIT } from '../../exit-codes.ts';
-import { startPaths } from '../../project/project.ts';
+import { readsEnvFile } from '../../project/project.ts';
 import type { RunOf } from '../../commands.ts';
 
 /** Ends when the gateway does; everything in between is the server's. */
 export const run: RunOf<'start'> = async ({ flags, context }) => {
   const check = flags.check;
-  const paths = startPaths(flags.config, context.io.cwd);
   const { runStart } = await import('../../../server/process/run-start.ts');
   const exitCode = await runStart({
-    configPaths: paths,
+    configPaths: flags.config,
     host: flags.host,
     port: flags.port,
     workers: flags.workers,
     watch: flags.watch,
     check,
     env: context.io.env,
+    envFile: readsEnvFile(context.globals),
+    isTerminal: context.io.stderr.isTTY === true,
     cwd: context.io.cwd,
   });
   // The log is the output of a server. A check has one outcome, and a document may be asked for.

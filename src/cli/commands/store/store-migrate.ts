@@ -31,7 +31,7 @@ async function placeOf(
 ): Promise<StorePlace> {
   const text = flags[name];
   if (text === undefined) throw usageError(`--${name} is missing`, 'name both stores');
-  return toStorePlace(text, context.io);
+  return toStorePlace(text, context);
 }
 
 function nextSteps({ setting }: StorePlace): string[] {

@@ -33,7 +33,7 @@ export const run: RunOf<'store verify'> = async (input) => {
       message: `there is neither a backup nor a store in ${path}`,
     });
   }
-  const { config, shown } = await toStorePlace(given, context.io);
+  const { config, shown } = await toStorePlace(given, context);
   return verify(config, shown, input);
 };
 
