@@ -98,6 +98,8 @@ export interface CommandSpec {
   light?: () => Promise<{ answer: LightAnswer }>;
   /** Handles SIGINT and SIGTERM itself. */
   ownsSignals?: boolean;
+  /** True: serves until it is stopped, so --timeout is not the time of the whole command. */
+  serves?: true;
   /** Loads the code, which reads only what this declares; absent for a group of commands. */
   load?: () => Promise<{ run: (input: never) => Promise<CommandResult> }>;
 }
@@ -107,7 +109,7 @@ export function schemaOf(command: CommandSpec): string {
   return `gateway.${command.name.replaceAll(' ', '.')}/v1`;
 }
 
-/** Groups that are shown by another of their names; schemas and variables keep the compatible one. */
+/** Groups that are shown by another of their names; schemas keep the compatible one. */
 const SHOWN_AS: Readonly<Record<string, string>> = { deployments: 'schedules' };
 
 /** The words by which help, docs and completion call a command. */
@@ -128,8 +130,15 @@ export function otherNames(command: CommandSpec, group: CommandSpec | undefined)
 
 /** The environment variable of a flag, `GATEWAY_KEYS_CREATE_SCOPE` unless the table names another. */
 export function flagEnv(flag: FlagSpec, command?: CommandSpec): string {
-  const words = command === undefined ? flag.name : `${command.name}-${flag.name}`;
-  return flag.env ?? `GATEWAY_${words.replace(/[^a-z0-9]+/gi, '_').toUpperCase()}`;
+  return flagEnvs(flag, command)[0] ?? '';
+}
+
+/** Its variables: by the words that help shows, and by those of the compatible paths. */
+export function flagEnvs(flag: FlagSpec, command?: CommandSpec): readonly string[] {
+  if (flag.env !== undefined) return [flag.env];
+  const paths = command === undefined ? [''] : [`${shownName(command.name)}-`, `${command.name}-`];
+  const names = paths.map((path) => `${path}${flag.name}`.replace(/[^a-z0-9]+/gi, '_'));
+  return [...new Set(names.map((name) => `GATEWAY_${name.toUpperCase()}`))];
 }
 
 /** The command that words call, aliases included: the longest one and how many words it took. */

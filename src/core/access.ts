@@ -16,6 +16,26 @@ export const SCOPES = [
 
 export type ScopeName = (typeof SCOPES)[number];
 
+/** Words that are taken for scopes; answers have the names of the contract. */
+export const SCOPE_WORDS = {
+  services: 'endpoints',
+  schedules: 'deployments',
+} as const satisfies Readonly<Record<string, ScopeName>>;
+
+type ScopeWord = keyof typeof SCOPE_WORDS;
+
+/** Every word for a scope that files, bodies and flags may have. */
+export const TAKEN_SCOPES = [...SCOPES, ...(Object.keys(SCOPE_WORDS) as ScopeWord[])] as const;
+
+/** The name of the scope that a word stands for; any other word as it is. */
+export function toScope<Word extends string>(
+  word: Word,
+): Exclude<Word, ScopeWord> | (typeof SCOPE_WORDS)[ScopeWord] {
+  return Object.hasOwn(SCOPE_WORDS, word)
+    ? SCOPE_WORDS[word as Word & ScopeWord]
+    : (word as Exclude<Word, ScopeWord>);
+}
+
 /** Roles that a key can have in addition to its scopes. */
 export const ROLES = ['admin', 'operator', 'billing', 'viewer'] as const;
 

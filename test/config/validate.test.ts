@@ -292,12 +292,6 @@ describe('loadConfig', () => {
       'g.yaml:2:1: error: modles: unknown section modles',
       '  hint: did you mean models?',
     ]);
-    expect(await problems('version: 1\nschedules: []\nendpoints: []\n')).toEqual([
-      'g.yaml:2:1: error: schedules: unknown section schedules',
-      '  hint: write deployments',
-      'g.yaml:3:1: error: endpoints: unknown section endpoints',
-      '  hint: write services',
-    ]);
     expect(await problems('models: []\n')).toEqual([
       'g.yaml:1:1: warning: no version is given; 1 is assumed',
       '  hint: add version: 1',

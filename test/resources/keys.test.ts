@@ -42,6 +42,23 @@ describe('API keys', () => {
     },
   );
 
+  it('take the words of the product for scopes, and answer the names of the contract', async () => {
+    const scopes = ['schedules', 'services', 'inference'];
+    const { body } = await create({ scopes });
+    expect(body['scopes']).toEqual(['deployments', 'endpoints', 'inference']);
+    const { body: changed } = await call(`PATCH keys/${body['id']}`, {
+      organization: home,
+      body: { scopes: ['services'] },
+    });
+    expect(changed['scopes']).toEqual(['endpoints']);
+  });
+
+  it('name a scope that does not exist with those that do', async () => {
+    const { status, body } = await create({ scopes: ['inference', 'nope'] });
+    expect(status).toBe(400);
+    expect(body['message']).toMatch(/^scopes\[1\]: expected one of inference, models, .*, admin, /);
+  });
+
   it(verifies('keys.create.name-required', 'need a name and nothing else'), async () => {
     for (const name of [undefined, null, '', '  ']) {
       expect(await create({ name })).toMatchObject({ status: 400, body: { param: 'name' } });

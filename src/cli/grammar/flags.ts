@@ -1,6 +1,6 @@
 import { parseDuration } from '../../core/time/duration.ts';
 import { usageError } from '../cli-error.ts';
-import { flagEnv, type CommandSpec, type FlagSpec } from '../command.ts';
+import { flagEnvs, type CommandSpec, type FlagSpec } from '../command.ts';
 
 /** A value of any flag; durations are milliseconds, and undefined means that it was not given. */
 export type FlagValue = boolean | string | number | readonly string[] | undefined;
@@ -102,8 +102,8 @@ function findValue(
   { command, given, env, settings }: FlagSources,
 ): Found | undefined {
   const raw = given[spec.name];
-  if (raw !== undefined) return toFound(raw, 'flag', `--${spec.name}`);
-  const variable = flagEnv(spec, command);
+  if (raw !== undefined) return toFound(separated(spec, raw), 'flag', `--${spec.name}`);
+  const variable = variableOf(spec, command, env);
   const fromVariable = fromText(spec, variable, env[variable]);
   if (fromVariable !== undefined) return toFound(fromVariable, 'env', variable);
   const setting = settings?.get(spec.name);
@@ -114,6 +114,27 @@ function findValue(
     if (value !== undefined) return { ...toFound(value, layer, origin), source };
   }
   return spec.default === undefined ? undefined : toFound(spec.default, 'default', 'default');
+}
+
+/** The variable that is set; two of different values are a usage error. */
+function variableOf(
+  spec: FlagSpec,
+  command: CommandSpec | undefined,
+  env: FlagSources['env'],
+): string {
+  const names = flagEnvs(spec, command);
+  const [first, other] = names.filter((name) => env[name]);
+  if (first !== undefined && other !== undefined && env[first] !== env[other])
+    throw usageError(`${first} and ${other} are two names of one setting`, `unset ${other}`);
+  return first ?? names[0] ?? '';
+}
+
+const WORDS = /^[\w.:-]+(\s*,\s*[\w.:-]+)+$/;
+
+/** Values of a known vocabulary may share one flag, separated by commas as in the environment. */
+function separated({ choices, offers, repeatable }: FlagSpec, raw: Value): Value {
+  if (!repeatable || (choices ?? offers) === undefined || typeof raw !== 'object') return raw;
+  return raw.flatMap((item) => (WORDS.test(item) ? item.split(/\s*,\s*/) : [item]));
 }
 
 function toFound(value: Value, layer: Layer, text: string): Found {

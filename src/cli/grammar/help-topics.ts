@@ -1,5 +1,5 @@
 import { usageError } from '../cli-error.ts';
-import { flagEnv, type CommandResult } from '../command.ts';
+import { flagEnv, flagEnvs, shownName, type CommandResult } from '../command.ts';
 import { COMMANDS } from '../commands.ts';
 import { EXIT } from '../exit-codes.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
@@ -29,10 +29,12 @@ const TOPICS: Readonly<Record<string, () => CommandResult | Promise<CommandResul
       { variable: 'NO_COLOR', sets: '--no-color' },
       ...GLOBAL_FLAGS.map((flag) => ({ variable: flagEnv(flag), sets: `--${flag.name}` })),
       ...commands.flatMap((command) =>
-        (command.flags ?? []).map((flag) => ({
-          variable: flagEnv(flag, command),
-          sets: `--${flag.name} of ${command.name}`,
-        })),
+        (command.flags ?? []).flatMap((flag) =>
+          flagEnvs(flag, command).map((variable) => ({
+            variable,
+            sets: `--${flag.name} of ${shownName(command.name)}`,
+          })),
+        ),
       ),
     ];
     const width = Math.max(...rows.map(({ variable }) => variable.length));
@@ -61,6 +63,7 @@ const CONFIG = `gateway.yaml has two halves.
 
 Secrets are references, never text: \${secret:env:NAME} or \${secret:file:PATH}.
 Values may hold \${env:NAME} and \${env:NAME:-default}; $\${ writes a plain \${.
+A .env next to the file sets what the environment does not; --no-env-file leaves it out.
 
   gateway init      write a first file
   gateway validate  check it: every problem with file, line and column

@@ -1,4 +1,4 @@
-import { ROLES } from '../../core/access.ts';
+import { ROLES, TAKEN_SCOPES } from '../../core/access.ts';
 import type { FlagSpec } from '../command.ts';
 import { plainCommand } from './plain-commands.ts';
 import { writeCommands } from './write-commands.ts';
@@ -24,6 +24,7 @@ export const KEY_LIMITS = [
     name: 'scope',
     type: 'string',
     value: 'SCOPE',
+    choices: TAKEN_SCOPES,
     repeatable: true,
     description: 'Allowed scope (default: all but admin)',
   },

@@ -213,7 +213,7 @@ export const REMOTE_COMMANDS = [
     summary: 'Show requests, tokens and cost',
     examples: [
       { command: 'gateway usage', note: 'By model' },
-      { command: 'gateway usage --by key --by day --from 2026-11-01', note: 'By key and day' },
+      { command: 'gateway usage --by key,day --from 2026-11-01', note: 'By key and day' },
       { command: 'gateway usage --since 24h', note: 'The last day' },
       { command: 'gateway usage --by day --chart', note: 'As a bar chart' },
       {
@@ -227,9 +227,22 @@ export const REMOTE_COMMANDS = [
         name: 'by',
         type: 'string',
         value: 'GROUP',
+        offers: [
+          'key',
+          'model',
+          'vendor',
+          'day',
+          'organization',
+          'agent',
+          'service',
+          'schedule',
+          'conversation',
+          'end_user',
+          'label:NAME',
+          'tag:NAME',
+        ],
         repeatable: true,
-        description:
-          'Grouping: key, model (default), vendor, day, organization, agent, service, schedule, conversation, end_user, label:NAME, tag:NAME',
+        description: 'Grouping, by default model',
       },
       {
         name: 'month',

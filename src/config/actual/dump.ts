@@ -1,7 +1,13 @@
 import { type ActualState, createFinder, identityOf, isAlive, type View } from './actual.ts';
 import { comparableField, OPAQUE_FIELDS, viewField } from './changes.ts';
 import { CHAT_WEBHOOK } from '../../resources/kinds/deployment.ts';
-import { CONFIG_KINDS, type ConfigKind, kindOf, type KindName } from '../objects/kinds.ts';
+import {
+  CONFIG_KINDS,
+  type ConfigKind,
+  kindNamed,
+  kindOf,
+  type KindName,
+} from '../objects/kinds.ts';
 import { fieldOf, signalOf, withSecret } from '../../resources/fields/secret-path.ts';
 import {
   labelsOf,
@@ -247,9 +253,7 @@ function onlyNamespace(views: readonly View[]): string | undefined {
 
 /** The kinds that a comma-separated list names, by kind or section. Undefined for an unknown word. */
 export function readKinds(words: readonly string[]): ReadonlySet<KindName> | undefined {
-  const found = words.map((word) =>
-    CONFIG_KINDS.find(({ kind, collection }) => kind === word || collection === word),
-  );
+  const found = words.map((word) => kindNamed(word));
   if (found.includes(undefined)) return undefined;
-  return new Set(found.flatMap((one) => (one ? [kindOf(one.kind).kind] : [])));
+  return new Set(found.filter((kind) => kind !== undefined));
 }

@@ -88,6 +88,26 @@ export const COLLECTIONS: ReadonlySet<string> = new Set(
   CONFIG_KINDS.map(({ collection }) => collection),
 );
 
+/** Words for sections in addition to their names. */
+export const SECTION_WORDS: Readonly<Record<string, DeclaredCollection>> = {
+  schedules: 'deployments',
+  endpoints: 'services',
+  api_keys: 'keys',
+};
+
+const BY_WORD: ReadonlyMap<string, KindName> = new Map(
+  CONFIG_KINDS.flatMap(({ kind, collection }) => {
+    const others = Object.keys(SECTION_WORDS).filter((word) => SECTION_WORDS[word] === collection);
+    const words = [kind, collection, ...others, ...others.map((word) => word.replace(/s$/, ''))];
+    return words.map((word) => [word, kind] as const);
+  }),
+);
+
+/** The kind that a word names: its own name, that of its section, or another for one of the two. */
+export function kindNamed(word: string): KindName | undefined {
+  return BY_WORD.get(word);
+}
+
 const BY_KIND: ReadonlyMap<KindName, ConfigKind> = new Map(
   CONFIG_KINDS.map((kind) => [kind.kind, kind]),
 );

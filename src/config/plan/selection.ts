@@ -1,7 +1,7 @@
 import type { ActualState, View } from '../actual/actual.ts';
 import { findDeclared, identityOf } from '../actual/actual.ts';
 import type { DesiredObject, DesiredState, Selection } from '../objects/desired.ts';
-import { CONFIG_KINDS, kindOf, type KindName } from '../objects/kinds.ts';
+import { CONFIG_KINDS, kindNamed, kindOf, type KindName } from '../objects/kinds.ts';
 import { labelsOf } from '../actual/ownership.ts';
 
 /** Words of --only, --exclude and -l. */
@@ -17,12 +17,6 @@ export interface SelectionWords {
 export class SelectionError extends Error {
   override readonly name = 'SelectionError';
 }
-
-/** Words for a kind in addition to its own name and that of its section. */
-const OTHER_WORDS: Readonly<Record<string, KindName>> = {
-  schedule: 'deployment',
-  schedules: 'deployment',
-};
 
 /**
  * The desired state without the objects that are not selected. Those are neither compared nor
@@ -80,8 +74,7 @@ export interface Pattern {
 export function toPattern(word: string): Pattern {
   const slash = word.indexOf('/');
   const head = slash < 0 ? word : word.slice(0, slash);
-  const found = CONFIG_KINDS.find(({ kind, collection }) => kind === head || collection === head);
-  const kind = found?.kind ?? OTHER_WORDS[head];
+  const kind = kindNamed(head);
   if (kind === undefined) {
     const known = CONFIG_KINDS.map((one) => one.kind).join(', ');
     throw new SelectionError(`${word}: no kind is named ${head}; there are ${known}`);

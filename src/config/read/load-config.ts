@@ -16,6 +16,7 @@ import { layOver } from './overlay.ts';
 import { operatorNames } from '../schema/operator-names.ts';
 import { parseYaml } from '../source/parse-yaml.ts';
 import { isRecord } from '../objects/record.ts';
+import { nameSections } from './section-names.ts';
 import { resolveDocument } from './resolve.ts';
 import { checkSections } from '../schema/schema.ts';
 import {
@@ -235,6 +236,7 @@ async function readDocuments(
   }
   return { sources: read.sources, values, included, variables, unresolved, diagnostics };
 }
+      diagnostics.push(...nameSections(document.value, places));
 
 /** Sections `x-…` are the author's own, for anchors: nothing in them is judged. */
 function dropExtensions(document: Record<string, unknown>): void {

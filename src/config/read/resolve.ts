@@ -2,6 +2,7 @@ import { relative, resolve as resolvePath, sep } from 'node:path';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import { formatPath, type Path, type Places } from '../source/locate.ts';
 import type { ParsedDocument } from '../source/parse-yaml.ts';
+import { kindNamed } from '../objects/kinds.ts';
 import { notSet, ObjectRef, SecretRef, type ReferenceSources } from '../objects/references.ts';
 
 const EXPRESSION = /\$\$\{|\$\{([^{}]*)\}|\$\{/g;
@@ -114,7 +115,9 @@ async function resolveMatch(
       return (await locateFile(argument, path, resolution))?.lexical ?? '';
     case 'ref': {
       const parts = /^([a-z_]+)\.(.+)\.([a-z_]+)$/.exec(argument);
-      return parts === null ? unknown() : new ObjectRef(parts[1]!, parts[2]!, parts[3]!);
+      if (parts === null) return unknown();
+      const [, kind = '', name = '', field = ''] = parts;
+      return new ObjectRef(kindNamed(kind) ?? kind, name, field);
     }
     case 'secret': {
       const parts = /^(env|file):(.+)$/.exec(argument);

@@ -1,6 +1,6 @@
 import { suggest } from '../../core/suggest.ts';
 import { configJsonSchema } from './json-schema.ts';
-import { CONFIG_KINDS } from '../objects/kinds.ts';
+import { CONFIG_KINDS, kindNamed } from '../objects/kinds.ts';
 import { isRecord } from '../objects/record.ts';
 
 /** Description of one key of gateway.yaml. */
@@ -43,7 +43,8 @@ export function explain(path: string): Explanation {
     .split('.')
     .filter((step) => step !== '');
   const [first = '', ...rest] = steps;
-  const kind = CONFIG_KINDS.find((one) => one.kind === first || one.collection === first);
+  const named = kindNamed(first);
+  const kind = CONFIG_KINDS.find((one) => one.kind === named);
   const root = configJsonSchema();
   let at = descend(root, kind?.collection ?? first, '');
   let required = false;

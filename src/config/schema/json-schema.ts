@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CONFIG_KINDS } from '../objects/kinds.ts';
+import { CONFIG_KINDS, SECTION_WORDS } from '../objects/kinds.ts';
 import { isRecord } from '../objects/record.ts';
 import { fileSchema } from './schema.ts';
 
@@ -28,6 +28,9 @@ export function configJsonSchema(): Record<string, unknown> {
     asSecret(settings, 'master_key');
     Object.assign(at(settings, ['previous_keys']) ?? {}, { items: SECRET });
   }
+  const properties = at(root, ['properties']) ?? {};
+  for (const [word, name] of Object.entries(SECTION_WORDS))
+    properties[word] = { description: `Another word for ${name}.`, $ref: `#/properties/${name}` };
   const patternProperties = { '^x-': { description: 'Anything, as a place for anchors.' } };
   return { ...root, patternProperties, title: 'gateway.yaml' };
 }

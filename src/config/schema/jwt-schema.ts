@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dollars } from '../../resources/fields/fields.ts';
-import { SCOPES } from '../../core/access.ts';
+import { TAKEN_SCOPES, toScope } from '../../core/access.ts';
 
 /** Algorithms that need no shared secret (RFC 7518, 3.1; RFC 8037). */
 const ALGORITHMS = [
@@ -50,7 +50,13 @@ const limits = z.object({
 const roles = z.object({
   claim: claim.describe('Claim that holds roles: a text, or a list of them.'),
   scopes: z
-    .record(z.string().min(1).max(256), z.array(z.enum(SCOPES).exclude(['admin'])).min(1))
+    .record(
+      z.string().min(1).max(256),
+      z
+        .array(z.enum(TAKEN_SCOPES).exclude(['admin']))
+        .min(1)
+        .overwrite((scopes) => scopes.map(toScope)),
+    )
     .describe('What each role may be used for.'),
 });
 

@@ -107,19 +107,12 @@ export function checkSections(
   return { tree: declared, diagnostics };
 }
 
-/** Sections by what the command line and the API call their objects. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  schedules: 'deployments',
-  endpoints: 'services',
-};
-
 function checkNames(tree: Record<string, unknown>, context: CheckContext): Diagnostic[] {
   const known = ['version', 'namespace', 'server', ...COLLECTIONS, 'moved'];
   return Object.keys(tree)
     .filter((name) => !known.includes(name))
     .map((name) => {
-      const section = OTHER_NAMES[name];
-      const hint = section === undefined ? suggest(name, known) : `write ${section}`;
+      const hint = suggest(name, known);
       return {
         ...context.places.find(tree, [name], 'key'),
         path: formatPath([name]),

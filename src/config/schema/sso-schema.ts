@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ROLES, SCOPES } from '../../core/access.ts';
+import { ROLES, TAKEN_SCOPES, toScope } from '../../core/access.ts';
 import { parseDuration } from '../../core/time/duration.ts';
 
 const MINUTE_MS = 60_000;
@@ -33,7 +33,8 @@ const mapping = z.object({
   organization: z.string().min(1).max(256).describe('Name of the organization to act in.'),
   role: z.enum(ROLES).describe('What its people may do there.'),
   scopes: z
-    .array(z.enum(SCOPES))
+    .array(z.enum(TAKEN_SCOPES))
+    .overwrite((scopes) => scopes.map(toScope))
     .nullable()
     .default(null)
     .describe('Where they may go; null: everything but admin.'),

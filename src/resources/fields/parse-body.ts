@@ -48,10 +48,16 @@ export function parseFields(fields: z.ZodObject, body: Body, prefix = ''): Recor
   const first = issues.find((issue) => !isMeaningless(issue)) ?? issues[0]!;
   const path = formatPath(pathOf(first));
   const param = path === '' ? path : prefix + path;
+  const message = textOf(first);
   throw new GatewayError(isMeaningless(first) ? 'unprocessable' : 'invalid_request', {
-    message: param === '' ? first.message : `${param}: ${first.message}`,
+    message: param === '' ? message : `${param}: ${message}`,
     param,
   });
+}
+
+function textOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_value') return issue.message;
+  return `expected ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
 }
 
 /** A member that must not be there is at fault, not the object that has it. */

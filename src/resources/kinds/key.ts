@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { once } from '../../core/lazy.ts';
-import { ROLES, SCOPES } from '../../core/access.ts';
+import { ROLES, TAKEN_SCOPES, toScope } from '../../core/access.ts';
 import { parseDuration } from '../../core/time/duration.ts';
 import type { KeyHasher } from '../../core/seal.ts';
 import { GatewayError } from '../../core/errors.ts';
@@ -38,6 +38,9 @@ const MAX_OVERLAP_MS = 90 * DAY_MS;
 const cap = (what: string) =>
   z.int().min(1).max(1_000_000_000).nullable().default(null).describe(what);
 
+const keyValue = () =>
+  z.string().regex(/^[\x21-\x7e]{16,512}$/, 'expected 16 to 512 visible characters');
+
 const keyLimits = once(() =>
   exactly({
     conversation_spending: dollars
@@ -60,13 +63,12 @@ export const key: ResourceDefinition = defineResource('keys', {
     z.object({
       name,
       organization: owner,
-      value: z
-        .string()
-        .regex(/^[\x21-\x7e]{16,512}$/, 'expected 16 to 512 visible characters')
+      value: keyValue()
         .optional()
         .describe('An existing key to import; default: a new one. Write-only.'),
       scopes: z
-        .array(z.enum(SCOPES))
+        .array(z.enum(TAKEN_SCOPES))
+        .overwrite((scopes) => scopes.map(toScope))
         .nullable()
         .default(null)
         .describe('What it may be used for; null: everything but admin.'),
@@ -163,9 +165,10 @@ export function keyHint(value: string): string {
   return value.length < 24 ? `${value.slice(0, 3)}…` : `${value.slice(0, 6)}…${value.slice(-4)}`;
 }
 
-/** Body of a rotation. */
+/** Body of a rotation. `value`: the new one; default: one that the gateway makes. */
 const rotationBody = once(() =>
   z.object({
+    value: keyValue().optional(),
     overlap: duration
       .transform((text, context) => {
         const ms = parseDuration(text);
@@ -192,19 +195,24 @@ export function defineKey(hasher: KeyHasher): ResourceDefinition {
     };
   };
   const rotate = ({ stored, now, body }: ActionInput): ActionOutcome => {
-    const { overlap: overlapMs, end } = parseFields(rotationBody(), body) as z.infer<
-      ReturnType<typeof rotationBody>
-    >;
+    const {
+      overlap: overlapMs,
+      end,
+      value: given,
+    } = parseFields(rotationBody(), body) as z.infer<ReturnType<typeof rotationBody>>;
     const at = Date.parse(now);
     const values = readValues(stored.state);
     refuseRotation(stored, { now: at, mayEnd: end !== undefined || overlapMs === 0 });
-    const value = newKeyValue();
-    const [hash] = hasher.hashes(value);
+    const value = given ?? newKeyValue();
+    const [hash, ...older] = hasher.hashes(value);
     if (hash === undefined) throw new GatewayError('internal_error');
     const next = rotated(values, { hash, hint: keyHint(value), now: at, overlapMs, end });
     return {
       state: { ...next },
-      ops: [{ type: 'put', key: keyHashKey(hash), value: stored.id, ifAbsent: true }],
+      ops: [
+        { type: 'put', key: keyHashKey(hash), value: stored.id, ifAbsent: true },
+        ...older.map((old): Op => ({ type: 'check', key: keyHashKey(old), ifAbsent: true })),
+      ],
       reveal: { value },
     };
   };

@@ -39,6 +39,33 @@ describe('flags', () => {
     expect(() => resolve(given, env)).toThrow(message);
   });
 
+  it('take words of a vocabulary in one flag, and other values as they are', () => {
+    const words: FlagSpec[] = [
+      { name: 'scope', type: 'string', choices: ['a', 'b'], repeatable: true, description: '' },
+      { name: 'by', type: 'string', offers: ['day'], repeatable: true, description: '' },
+      { name: 'tag', type: 'string', repeatable: true, description: '' },
+    ];
+    const values = (given: RawFlags) => resolveFlags({ specs: words, given, env: {} }).values;
+    expect(values({ scope: ['a,b', 'a'] })['scope']).toEqual(['a', 'b', 'a']);
+    expect(values({ scope: ['a, b'] })['scope']).toEqual(['a', 'b']);
+    expect(() => values({ scope: ['a,c'] })).toThrow('--scope must be one of a, b, not "c"');
+    expect(values({ by: ['day,label:team'] })['by']).toEqual(['day', 'label:team']);
+    expect(values({ by: ['{"a":1,"b":2}'] })['by']).toEqual(['{"a":1,"b":2}']);
+    expect(values({ tag: ['a,b'] })['tag']).toEqual(['a,b']);
+  });
+
+  it('are set by variables of both names of a command, unless they differ', () => {
+    const list = { name: 'deployments list', summary: '', examples: [] };
+    const status: FlagSpec = { name: 'status', type: 'string', description: '' };
+    const of = (env: Record<string, string>) =>
+      resolveFlags({ specs: [status], command: list, given: {}, env }).values['status'];
+    expect(of({ GATEWAY_SCHEDULES_LIST_STATUS: 'a' })).toBe('a');
+    expect(of({ GATEWAY_DEPLOYMENTS_LIST_STATUS: 'a' })).toBe('a');
+    const both = { GATEWAY_SCHEDULES_LIST_STATUS: 'a', GATEWAY_DEPLOYMENTS_LIST_STATUS: 'a' };
+    expect(of(both)).toBe('a');
+    expect(() => of({ ...both, GATEWAY_SCHEDULES_LIST_STATUS: 'b' })).toThrow('two names');
+  });
+
   it('read durations in seconds or with a unit, as milliseconds', () => {
     const ms = (wait: string) => resolve({ wait }).values['wait'];
     expect(['2', '300ms', '5m', '30d'].map(ms)).toEqual([2000, 300, 300_000, 2_592_000_000]);
