@@ -10,6 +10,9 @@ export interface WindDown {
   drain(): Promise<void>;
 }
 
+/** Where new connections never cease, a drain still ends. */
+const MAX_TURNS = 200;
+
 /** Socket as Node.js keeps it, with the answer that a connection waits for. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
 
@@ -22,6 +25,8 @@ export function createWindDown(server: Server, idleMs: number): WindDown {
   const connections = new Set<HttpSocket>();
   let isRetired = false;
   let wasUsed = false;
+  let accepted = 0;
+  server.on('connection', () => (accepted += 1));
   const keep = (socket: HttpSocket): void => {
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
@@ -63,8 +68,8 @@ export function createWindDown(server: Server, idleMs: number): WindDown {
     retire,
     drain: () =>
       new Promise((resolve) => {
-        retire();
         const close = (): void => {
+          retire();
           // The server's own method would cut idle connections at once.
           NetServer.prototype.close.call(server, () => {
             server.close(() => undefined);
@@ -72,8 +77,16 @@ export function createWindDown(server: Server, idleMs: number): WindDown {
           });
           closeOnceQuiet();
         };
-        // Connections that wait to be accepted would be reset, so they are accepted first.
-        setImmediate(close);
+        // Connections that wait to be accepted would be reset, so they are accepted first: one in each turn
+        // of the event loop. Kept ones are retired after that, since their clients connect again.
+        const closeOnceEmpty = (turns: number): void => {
+          const before = accepted;
+          setImmediate(() =>
+            accepted === before || turns === 0 ? close() : closeOnceEmpty(turns - 1),
+          );
+        };
+        // The turn under way may have looked for them before.
+        setImmediate(() => closeOnceEmpty(MAX_TURNS));
       }),
   };
 }

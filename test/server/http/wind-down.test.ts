@@ -53,6 +53,11 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await turn();
 }
 
+/** The turns of the event loop in which a drain accepts what waits, and one more. */
+async function untilRetired(): Promise<void> {
+  for (let turns = 0; turns < 4; turns++) await turn();
+}
+
 /** An answer that waits for the test. */
 function heldAnswer(): { app: H3; asked: Promise<void>; release: () => void } {
   let release = (): void => undefined;
@@ -74,6 +79,7 @@ describe('a drain', () => {
       const answer = ask(`${url}/held`, keptAgent());
       await asked;
       const drained = drain();
+      await untilRetired();
       release();
       const { text, headers } = await answer;
       expect(text).toBe('held');
@@ -89,12 +95,31 @@ describe('a drain', () => {
       const agent = keptAgent();
       expect((await ask(url, agent)).headers.connection).toBe('keep-alive');
       const drained = drain();
-      await turn();
+      await untilRetired();
       const last = await ask(url, agent);
       expect(last.text).toBe('quick');
       expect(last.headers.connection).toBe('close');
       await drained;
       await expect(ask(url, agent)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    },
+  );
+
+  it(
+    verifies('ops.shutdown.drain', 'answers every connection that waits to be accepted'),
+    async () => {
+      const { url, drain } = await serve(new H3().get('/', () => 'quick'));
+      const port = Number(new URL(url).port);
+      // All are connected before the event loop turns.
+      const answers = Array.from({ length: 40 }, async () => {
+        const socket = connect(port, '127.0.0.1');
+        let said = '';
+        socket.setEncoding('utf8').on('data', (piece: string) => (said += piece));
+        socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+        await once(socket, 'close');
+        return said;
+      });
+      await drain();
+      for (const said of await Promise.all(answers)) expect(said).toMatch(/^HTTP\/1\.1 200 /);
     },
   );
 
