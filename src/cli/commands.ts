@@ -11,6 +11,7 @@ import { LOCAL_COMMANDS } from './tables/local-commands.ts';
 import { kindCommands } from './tables/plain-commands.ts';
 import { PLUGIN_COMMANDS } from './tables/plugin-commands.ts';
 import { CHAT_COMMANDS } from './tables/chat-commands.ts';
+import { PROCESS_COMMANDS } from './tables/process-commands.ts';
 import { PRICE_COMMANDS } from './tables/price-commands.ts';
 import { REMOTE_COMMANDS } from './tables/remote-commands.ts';
 import { RESOURCE_COMMANDS } from './tables/resource-commands.ts';
@@ -22,6 +23,7 @@ import { STORE_COMMANDS } from './tables/store-commands.ts';
 /** Commands that are written out, in the order of help and docs. */
 const WRITTEN = [
   ...LOCAL_COMMANDS,
+  ...PROCESS_COMMANDS,
   ...STORE_COMMANDS,
   ...CONFIG_COMMANDS,
   ...CHAT_COMMANDS,

@@ -63,7 +63,10 @@ describe('gateway doctor', () => {
     const directory = await project(100);
     const { pid } = process;
     await mkdir(join(directory, '.gateway'));
-    await writeFile(join(directory, '.gateway', 'runtime.json'), JSON.stringify({ pid }));
+    await writeFile(
+      join(directory, '.gateway', 'runtime.json'),
+      JSON.stringify({ url: 'http://127.0.0.1:1', pid }),
+    );
     const found = await doctor(directory, 256);
     expect(found?.message).not.toContain('limit is 256');
   });

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { readRuntimes } from '../../core/process/runtime-file.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { Context } from './contexts.ts';
 import { readPrivateFile } from './private-file.ts';
@@ -36,8 +36,6 @@ export interface ConnectionSources {
   /** The gateway of the project's file; counts when neither one is named nor runs. */
   declared?: DeclaredGateway | undefined;
   keyRequired: boolean;
-  /** Replaces the check whether a process lives; for tests. */
-  isAlive?: (pid: number) => boolean;
 }
 
 export interface Connection {
@@ -85,7 +83,7 @@ function findLocal(sources: ConnectionSources): { directory?: string; running?: 
   const found = [findGatewayDirectory(sources), sources.declared?.directory].flatMap(
     (directory) => {
       if (directory === undefined) return [];
-      const running = readRuntime(directory, sources.isAlive ?? isAlive);
+      const running = runningIn(directory);
       return [running === undefined ? { directory } : { directory, running }];
     },
   );
@@ -209,28 +207,14 @@ export function isLoopback(server: string): boolean {
 }
 
 /**
- * The URL that the running server wrote down; one whose process is gone is of no use. The file may come
- * from another user, so it never leads a key to another machine.
+ * The URL that a running server wrote down. The file may come from another user, so it never leads a key to
+ * another machine.
  */
-function readRuntime(directory: string, alive: (pid: number) => boolean): string | undefined {
-  try {
-    const runtime: unknown = JSON.parse(readFileSync(join(directory, 'runtime.json'), 'utf8'));
-    if (runtime === null || typeof runtime !== 'object') return undefined;
-    if (!('url' in runtime) || typeof runtime.url !== 'string') return undefined;
-    const gone = 'pid' in runtime && typeof runtime.pid === 'number' && !alive(runtime.pid);
-    const server = normaliseServer(runtime.url);
-    return gone || !isOwnAddress(server) ? undefined : server;
-  } catch {
-    return undefined;
+function runningIn(directory: string): string | undefined {
+  for (const { record, state } of readRuntimes(directory)) {
+    if (state === 'ended' || !URL.canParse(record.url)) continue;
+    const server = normaliseServer(record.url);
+    if (isOwnAddress(server)) return server;
   }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (thrown) {
-    // EPERM means a live process of another user.
-    return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
-  }
+  return undefined;
 }

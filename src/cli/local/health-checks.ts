@@ -111,7 +111,9 @@ export async function checkPort(host: string, port: number): Promise<Finding> {
     message: taken
       ? `${host}:${port} is taken by another program`
       : `${host}:${port} cannot be bound (${reason})`,
-    hint: taken ? 'stop it, or set server.listen.port' : 'check server.listen',
+    hint: taken
+      ? `\`ss -ltnp 'sport = :${port}'\` shows which; set server.listen.port to another where it is to stay`
+      : 'check server.listen',
   };
 }
 

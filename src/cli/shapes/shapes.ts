@@ -14,6 +14,7 @@ import {
 } from './config-shapes.ts';
 import { CONNECTION_SHAPES } from './connection-shapes.ts';
 import { group, kindShapes, viewOf } from './kind-shapes.ts';
+import { PROCESS_SHAPES } from './process-shapes.ts';
 import { RUN_SHAPES } from './run-shapes.ts';
 import { STORE_SHAPES } from './store-shapes.ts';
 import { anything, flag, list, oneOf, orNull, record, text, texts } from './shape.ts';
@@ -53,9 +54,13 @@ const PLUGIN = record({
 /** A Schedule as the API of its organization shows it. */
 const SCHEDULE = viewSchema(deployment, deployment.api);
 const KEY = viewOf('keys');
+/** What `keys list` adds where the key in use may see it. */
+const KEY_USE = { organization_name: text, last_used_on: orNull(text) };
 const KEY_WITH_VALUE = { allOf: [KEY, record({ value: text })] };
 const CREDENTIAL = viewOf('credentials');
 const SKILL = viewOf('skills');
+/** What was sent to a Session. */
+const SENT = record({ session_id: text, events: list(EVENT) });
 
 /** The `data` of each command's JSON document, by the words that call it. */
 export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
@@ -84,6 +89,7 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   chat: record({ id: text, choices: list(record({ message: record({ role: text }) })) }),
   'models get': MODEL_DETAILS,
   'models explain': MODEL_ORDER,
+  'keys list': list({ allOf: [KEY, record({ state: text }, KEY_USE)] }),
   'keys get': { allOf: [KEY, SPENDING, record({ organization_name: text })] },
   'keys create': KEY_WITH_VALUE,
   'keys rotate': KEY_WITH_VALUE,
@@ -106,6 +112,7 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   'audit verify': AUDIT_VERDICT,
   api: anything,
   ...CONNECTION_SHAPES,
+  ...PROCESS_SHAPES,
   ...RUN_SHAPES,
   ...STORE_SHAPES,
   'credentials create': CREDENTIAL,
@@ -118,10 +125,11 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   'files download': record({ id: text, path: text }),
   'assets create': ASSET,
   'assets get': ASSET_DETAILS,
-  invoke: record({ session_id: text, events: list(EVENT) }),
+  invoke: SENT,
   acp: NONE,
   mcp: NONE,
   ...group('sessions', SESSION, ['list', 'get', 'archive', 'delete']),
+  ...group('sessions', SENT, ['allow', 'deny', 'answer', 'send', 'interrupt']),
   'sessions events': list(EVENT),
   'sessions tail': NONE,
   tail: NONE,

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -13,6 +12,7 @@ import {
 } from '../../../src/core/process/runtime-file.ts';
 import { verifies } from '../../requirements.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
+import { placeOf } from '../../support/process/place-of.ts';
 
 const FACTS = {
   url: 'http://127.0.0.1:8787',
@@ -31,12 +31,7 @@ const read = async (name = 'runtime.json') =>
 const put = (record: object, name = 'runtime.json') =>
   writeFile(join(dataDir, name), JSON.stringify({ ...FACTS, ...record }));
 /** The process that started this one, which outlives it. */
-function parent() {
-  const pid = process.ppid;
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const started = text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  return { pid, place: { ...own, pid, started } };
-}
+const parent = () => placeOf(process.ppid);
 
 beforeEach(async () => {
   dataDir = await directoryOfTest();

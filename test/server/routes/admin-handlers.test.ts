@@ -34,6 +34,7 @@ function setUp(catchUp: () => Promise<void>, role: Role | null = null) {
     clock,
     catchUp,
     active: { begun: 0 },
+    config: { dataDir: '/none' },
     lookup: () => ({ ...ADMIN, role }),
     rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
     concurrency: { enter: () => () => undefined },

@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { createClient } from '../../client/create-client.ts';
+import type { Client } from '../../client/create-client.ts';
+import { ClientError } from '../../client/http/client-error.ts';
+import { sendWithNode } from '../../client/http/node-transport.ts';
+import type { GatewayStatus } from '../../client/operators.ts';
+import type { Runtime } from '../../core/process/runtime-file.ts';
+import { readKeyFile } from '../connection/connection.ts';
+import type { CommandContext } from '../context.ts';
+import { toFailure } from '../failure.ts';
+import { statSeen } from '../output/stat-seen.ts';
+
+/** Most Sessions that are looked at for what they wait for. */
+const MAX_SESSIONS = 300;
+const TIMEOUT_MS = 5_000;
+const NO_KEY =
+  'health and work, since no admin key is here; name one with --api-key-file or GATEWAY_API_KEY';
+
+/** Answers of a gateway on this machine about itself; each is absent where it could not be had. */
+export interface Asked {
+  readonly isReady?: boolean | undefined;
+  readonly status?: GatewayStatus | undefined;
+  /** Number of Sessions that wait for a person, in the organization of the key. */
+  readonly waiting?: number | undefined;
+  /** Reason why something is absent, with the next step. */
+  readonly problem?: string | undefined;
+}
+
+/** Asks the gateway of a data folder with the admin key of that folder, else with the key in use. */
+export async function askOwn(
+  { record }: Runtime,
+  dataDir: string,
+  context: CommandContext,
+): Promise<Asked> {
+  const server = record.url;
+  const timeoutMs = Math.min(context.timeoutMs, TIMEOUT_MS);
+  let isReady: boolean | undefined;
+  try {
+    const apiKey = await keyFor(server, dataDir, context);
+    const { io, clock } = context;
+    const how = io.fetch ? { fetch: io.fetch } : { transport: sendWithNode };
+    const retry = { maxAttempts: 1 };
+    const client = createClient({ baseUrl: server, apiKey, clock, timeoutMs, retry, ...how });
+    isReady = await readReady(client, context.signal);
+    if (apiKey === undefined) return { isReady, problem: NO_KEY };
+    const status = await client.operators.status(context.signal);
+    return { isReady, status, waiting: await countWaiting(client, context.signal) };
+  } catch (thrown) {
+    const { message, hint } = toFailure(thrown);
+    return { isReady, problem: hint === undefined ? message : `${message}\n${hint}` };
+  }
+}
+
+async function keyFor(
+  server: string,
+  dataDir: string,
+  context: CommandContext,
+): Promise<string | undefined> {
+  const own = join(dataDir, 'admin.key');
+  if (statSeen(own) !== undefined) return readKeyFile(own);
+  return (await context.connection({ given: { server }, keyRequired: false })).apiKey;
+}
+
+/** 503 is an answer, too. */
+async function readReady(client: Client, signal: AbortSignal): Promise<boolean> {
+  try {
+    await client.raw({ method: 'GET', path: '/readyz', signal });
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof ClientError && thrown.status !== undefined) return false;
+    throw thrown;
+  }
+}
+
+async function countWaiting(client: Client, signal: AbortSignal): Promise<number> {
+  let [seen, waiting] = [0, 0];
+  for await (const session of client.sessions.list({ statuses: ['idle'] }, signal)) {
+    if (session['waiting']) waiting++;
+    if (++seen === MAX_SESSIONS) break;
+  }
+  return waiting;
+}
