@@ -69,6 +69,7 @@ export interface Client {
 export function createClient(options: ClientOptions): Client {
   const http = createHttp(options);
   const { clock, random = Math.random } = options;
+  const sessions = createSessionsClient({ http, clock, random });
   return {
     baseUrl: options.baseUrl,
     assets: createAssetsClient(http),
@@ -77,13 +78,13 @@ export function createClient(options: ClientOptions): Client {
     chat: createChatClient(http),
     console: createConsoleClient(http, options.baseUrl),
     deployments: createDeploymentsClient(http),
-    deploymentRuns: createDeploymentRunsClient({ http, clock, random }),
+    deploymentRuns: createDeploymentRunsClient({ http, clock, random, sessions }),
     models: createModelsClient(http),
     operators: createOperatorsClient(http),
     requests: createRequestsClient({ http, clock }),
     runs: createRunsClient({ http, clock, random }),
     services: createServicesClient({ http, clock, random }),
-    sessions: createSessionsClient({ http, clock, random }),
+    sessions,
     tasks: createTasksClient(http),
     usage: createUsageClient(http),
     webhooks: createWebhooksClient(http),

@@ -3,10 +3,13 @@ import { ClientError } from './http/client-error.ts';
 import { hasStrings, isPageOf, isRecord } from './http/guards.ts';
 import type { Guard } from './http/guards.ts';
 import type { Http } from './http/http.ts';
-import { eachItem } from './http/pages.ts';
+import { collect, eachItem } from './http/pages.ts';
 import { canGoOn } from './http/read-on.ts';
 import type { Patience } from './http/read-on.ts';
 import { sleep } from './http/sleep.ts';
+import { isAtRest, withOutcomes } from './run-outcome.ts';
+import type { WithOutcome } from './run-outcome.ts';
+import type { SessionsClient } from './sessions.ts';
 import { watchList } from './http/watch-list.ts';
 import type { WatchOptions } from './http/watch-list.ts';
 
@@ -20,6 +23,8 @@ export interface DeploymentRunView {
   created_at: string;
   [field: string]: unknown;
 }
+
+export type JoinedRun = WithOutcome<DeploymentRunView>;
 
 export type RunStatus = 'pending' | 'succeeded' | 'failed';
 
@@ -45,12 +50,26 @@ export interface DeploymentRunsClient {
     run: DeploymentRunView,
     options: { timeoutMs: number; signal?: AbortSignal | undefined },
   ): Promise<DeploymentRunView>;
-  /** Every run as it begins, oldest first, and once more when it is decided. Never ends by itself. */
-  watch(options: RunWatchOptions): AsyncGenerator<DeploymentRunView, never, undefined>;
+  /** The runs with what became of their Sessions, see {@link withOutcomes}. */
+  withOutcomes(runs: readonly DeploymentRunView[], signal?: AbortSignal): Promise<JoinedRun[]>;
+  /** The same for one. */
+  withOutcome(run: DeploymentRunView, signal?: AbortSignal): Promise<JoinedRun>;
+  /**
+   * The run once its Session is at rest, too: it is over, or waits for its client.
+   *
+   * @throws ClientError `timeout` when it is not within `timeoutMs`
+   */
+  atRest(
+    run: DeploymentRunView,
+    options: { timeoutMs: number; signal?: AbortSignal | undefined },
+  ): Promise<JoinedRun>;
+  /** Every run as it begins, oldest first, and again as its outcome changes. Never ends by itself. */
+  watch(options: RunWatchOptions): AsyncGenerator<JoinedRun, never, undefined>;
 }
 
 export interface DeploymentRunsClientDeps extends Patience {
   readonly http: Http;
+  readonly sessions: Pick<SessionsClient, 'list'>;
 }
 
 const PATH = '/v1/deployment_runs';
@@ -68,55 +87,100 @@ export function statusOf({ session_id: session, error }: DeploymentRunView): Run
 }
 
 export function createDeploymentRunsClient(deps: DeploymentRunsClientDeps): DeploymentRunsClient {
-  const { http, clock } = deps;
+  const { http, clock, sessions } = deps;
   const list: DeploymentRunsClient['list'] = (filters, signal) =>
     eachItem(async (page) => {
       const query = { limit: 100, ...filters, page };
       const call = { method: 'GET', path: PATH, query, signal };
       return (await http.json(call, isPageOf(isRun))).body;
     });
+  const withOutcome: DeploymentRunsClient['withOutcome'] = async (run, signal) =>
+    (await withOutcomes(sessions, [run], signal))[0] as JoinedRun;
+  const decided: DeploymentRunsClient['decided'] = async (run, { timeoutMs, signal }) => {
+    const { id, deployment_id: deployment } = run;
+    if (statusOf(run) !== 'pending') return run;
+    const path = `/v1/deployments/${encodeURIComponent(deployment)}/runs/${encodeURIComponent(id)}`;
+    const message = `run ${id} was not decided in time`;
+    const end = clock.monotonic() + timeoutMs;
+    return poll(
+      { clock, end, message, signal },
+      async () => (await http.json({ method: 'GET', path, signal }, isRun)).body,
+    );
+  };
   return {
     list,
+    withOutcomes: (runs, signal) => withOutcomes(sessions, runs, signal),
+    withOutcome,
     get: async (id, signal) => {
       const path = `${PATH}/${encodeURIComponent(id)}`;
       return (await http.json({ method: 'GET', path, signal }, isRun)).body;
     },
-    async decided(run, { timeoutMs, signal }) {
-      const { id, deployment_id: deployment } = run;
-      const path = `/v1/deployments/${encodeURIComponent(deployment)}/runs/${encodeURIComponent(id)}`;
-      const end = clock.monotonic() + timeoutMs;
-      while (statusOf(run) === 'pending') {
-        const left = end - clock.monotonic();
-        if (left <= 0) {
-          const message = `run ${id} was not decided in time`;
-          throw new ClientError({ code: 'timeout', message });
-        }
-        await sleep(clock, Math.min(POLL_MS, left), signal);
-        try {
-          return (await http.json({ method: 'GET', path, signal }, isRun)).body;
-        } catch (thrown) {
-          if (!isPending(thrown) && !canGoOn(thrown)) throw thrown;
-        }
-      }
-      return run;
+    decided,
+    async atRest(run, options) {
+      const end = clock.monotonic() + options.timeoutMs;
+      const made = await decided(run, options);
+      const { signal } = options;
+      const look = async (): Promise<JoinedRun | undefined> => {
+        const joined = await withOutcome(made, signal);
+        return isAtRest(joined.outcome) ? joined : undefined;
+      };
+      const message = `the Session of run ${run.id} was not over in time`;
+      return (await look()) ?? poll({ clock, end, message, signal }, look);
     },
-    watch: ({ filters, ...options }) =>
-      watchList(
-        {
-          list: (since, newest) =>
-            list(
-              { ...filters, 'created_at[gte]': since, ...(newest && { limit: 1 }) },
-              options.signal,
-            ),
-          pending: () => list({ ...filters, status: 'pending' }, options.signal),
-          timeOf: ({ created_at }) => created_at,
-          stateOf: statusOf,
-          isPending: (run) => statusOf(run) === 'pending',
-          disorderMs: DISORDER_MS,
-        },
-        { ...options, clock },
-      ),
+    watch: (options) => watchRuns({ list, sessions, clock }, options),
   };
+}
+
+type Watching = Pick<DeploymentRunsClientDeps, 'sessions' | 'clock'> &
+  Pick<DeploymentRunsClient, 'list'>;
+
+function watchRuns(
+  { list, sessions, clock }: Watching,
+  { filters, ...options }: RunWatchOptions,
+): ReturnType<DeploymentRunsClient['watch']> {
+  const { signal } = options;
+  const joined = async function* (more: ListFilters, most?: number) {
+    const runs = await collect(list({ ...filters, ...more }, signal), most);
+    yield* await withOutcomes(sessions, runs, signal);
+  };
+  return watchList(
+    {
+      list: (since, newest) =>
+        newest ? joined({ limit: 1 }, 1) : joined({ 'created_at[gte]': since }),
+      pending: () => joined({ status: 'pending' }),
+      timeOf: ({ created_at }) => created_at,
+      stateOf: ({ outcome }) => outcome.type,
+      isPending: ({ outcome }) => !isAtRest(outcome) || outcome.type === 'waiting',
+      disorderMs: DISORDER_MS,
+    },
+    { ...options, clock },
+  );
+}
+
+interface Polling extends Pick<Patience, 'clock'> {
+  /** Monotonic milliseconds at which it is given up. */
+  readonly end: number;
+  /** Message of the timeout. */
+  readonly message: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Looks every second until there is a result; a gateway that does not answer is asked again. */
+async function poll<T>(
+  { clock, end, message, signal }: Polling,
+  look: () => Promise<T | undefined>,
+): Promise<T> {
+  for (;;) {
+    const left = end - clock.monotonic();
+    if (left <= 0) throw new ClientError({ code: 'timeout', message });
+    await sleep(clock, Math.min(POLL_MS, left), signal);
+    try {
+      const found = await look();
+      if (found !== undefined) return found;
+    } catch (thrown) {
+      if (!isPending(thrown) && !canGoOn(thrown)) throw thrown;
+    }
+  }
 }
 
 /** The nested get answers 409 as long as the run is pending. */

@@ -1,14 +1,6 @@
 import type { NewEvent } from './log/session-event.ts';
 import type { Session } from './session.ts';
 
-/** How the work of a Session ended last. */
-export interface SessionRest {
-  /** A stop reason of `session.status_idle`, or {@link INTERRUPTED} or {@link TERMINATED}. */
-  readonly reason: string;
-  /** Error of the turn that ended. */
-  readonly message: string | null;
-}
-
 export type OutcomeType = 'running' | 'completed' | 'waiting' | 'failed' | 'ended_by_time';
 
 /** What became of the work of a Session, for people and scripts (requirement schedules.outcome). */

@@ -1,5 +1,4 @@
 import type { PayingKey } from '../usage/principal.ts';
-import type { SessionRest } from './outcome.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 
 /** The most that a Session may cost by list prices. */
@@ -19,6 +18,14 @@ export type SessionStatus = 'idle' | 'running' | 'rescheduling' | 'terminated';
 
 /** Door by which the Session was made; one id means the same Session through all of them. */
 export type EntryPoint = 'session' | 'service' | 'schedule';
+
+/** How the work of a Session ended last. */
+export interface SessionRest {
+  /** A stop reason of `session.status_idle`, `interrupted` or `terminated`. */
+  readonly reason: string;
+  /** Error of the turn that ended. */
+  readonly message: string | null;
+}
 
 /** Tokens of all model calls so far, by the class they are priced in. */
 export interface SessionUsage {

@@ -110,7 +110,7 @@ export interface SessionChanges {
 export type Archival = Pick<SessionChanges, 'also' | 'commit'>;
 
 export interface SessionFilter {
-  /** These alone, whichever there are. Default: any. */
+  /** Only these, as far as they exist. Default: any. */
   readonly ids?: readonly string[] | undefined;
   readonly agentId?: string | undefined;
   readonly agentVersion?: number | undefined;

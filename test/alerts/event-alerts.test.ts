@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runAlert, sessionAlert, unpricedAlert } from '../../src/alerts/event-alerts.ts';
 import type { RunRow } from '../../src/scheduler/run-row.ts';
-import type { SessionRest } from '../../src/sessions/outcome.ts';
+import type { SessionRest } from '../../src/sessions/session.ts';
 import type { SessionRow } from '../../src/sessions/session-row.ts';
 import { verifies } from '../requirements.ts';
 

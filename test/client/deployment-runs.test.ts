@@ -4,9 +4,10 @@ import { createClient } from '../../src/client/create-client.ts';
 import type { Client } from '../../src/client/create-client.ts';
 import { statusOf } from '../../src/client/deployment-runs.ts';
 import type { DeploymentRunView, RunWatchOptions } from '../../src/client/deployment-runs.ts';
+import type { SessionOutcome } from '../../src/sessions/outcome.ts';
 import { verifies } from '../requirements.ts';
 import { startFakeServer } from './fake-server.ts';
-import type { FakeServer, Handler } from './fake-server.ts';
+import type { Call, FakeServer, Handler } from './fake-server.ts';
 import { instantClock } from './instant-clock.ts';
 
 let server: FakeServer;
@@ -31,8 +32,27 @@ function runAt(seconds: number, rest: Partial<DeploymentRunView> = {}): Deployme
 const PENDING = { session_id: null };
 const FAILED = { session_id: null, error: { type: 'unknown_error', message: 'no luck' } };
 
-async function connect(handler: Handler) {
-  server = await startFakeServer(handler);
+type Outcomes = Record<string, SessionOutcome['type'][]>;
+
+/** Outcomes of Sessions at each look, the last ones for good; all others are completed. */
+function serveSessions(outcomes: Outcomes): Handler {
+  return ({ query }) => {
+    const ids = (query.get('ids') ?? '').split(',');
+    const data = ids.map((id) => {
+      const [type = 'completed', ...later] = outcomes[id] ?? [];
+      if (later.length > 0) outcomes[id] = later;
+      const outcome = { type, reason: null, message: null };
+      return { id, status: 'idle', created_at: '2026-11-21', outcome };
+    });
+    return { body: { data, next_page: null } };
+  };
+}
+
+async function connect(handler: Handler, outcomes: Outcomes = {}) {
+  const sessions = serveSessions(outcomes);
+  server = await startFakeServer((call, response) =>
+    (call.path === '/v1/sessions' ? sessions : handler)(call, response),
+  );
   const clock = instantClock();
   const client = createClient({ baseUrl: server.url, apiKey: 'sk-test', clock, random: () => 0 });
   return { client, clock, calls: server.calls };
@@ -55,6 +75,9 @@ function serve(looks: (DeploymentRunView[] | number)[]): Handler {
     return { body: { data, next_page: null } };
   };
 }
+
+/** Calls for runs alone. */
+const forRuns = (calls: readonly Call[]) => calls.filter(({ path }) => path !== '/v1/sessions');
 
 async function watched(
   client: Client,
@@ -95,6 +118,22 @@ describe('a watch of runs', () => {
     ]);
   });
 
+  it(
+    verifies('schedules.outcome', 'tells of a run again as its Session comes to its end'),
+    async () => {
+      const outcomes: Outcomes = { sess_1: ['running', 'waiting', 'waiting', 'failed'] };
+      const runs = [runAt(0), runAt(1)];
+      const { client } = await connect(serve([[runAt(0)], runs]), outcomes);
+      const seen: string[] = [];
+      const options = { filters: {}, intervalMs: 2_000, onTrouble: () => undefined };
+      for await (const { id, outcome } of client.deploymentRuns.watch(options)) {
+        seen.push(`${id} ${outcome.type}`);
+        if (seen.length === 3) break;
+      }
+      expect(seen).toEqual(['drun_0001 running', 'drun_0001 waiting', 'drun_0001 failed']);
+    },
+  );
+
   it('tells of a run that was under way long before', async () => {
     const looks = [PENDING, PENDING, {}].map((rest) => [runAt(-7_200, rest), runAt(0)]);
     const { client } = await connect(serve(looks));
@@ -113,7 +152,7 @@ describe('a watch of runs', () => {
     });
     const filters = { status: 'failed' } as const;
     expect(await watched(client, 1, { filters })).toEqual(['drun_0005 failed']);
-    const from = calls.map(({ query }) => query.get('created_at[gte]'));
+    const from = forRuns(calls).map(({ query }) => query.get('created_at[gte]'));
     expect(from.at(-2)).toBe(runAt(-7_200).created_at);
     expect(from.at(-1)).toBe(runAt(-60).created_at);
   });
@@ -126,8 +165,8 @@ describe('a watch of runs', () => {
       'drun_0001 sess_1',
       'drun_0002 sess_2',
     ]);
-    expect(calls[0]?.query.get('created_at[gte]')).toBe(from);
-    expect(calls[0]?.query.get('deployment_id')).toBe('depl_1');
+    expect(forRuns(calls)[0]?.query.get('created_at[gte]')).toBe(from);
+    expect(forRuns(calls)[0]?.query.get('deployment_id')).toBe('depl_1');
     await server.close();
     const empty = await connect(serve([[], [], [runAt(5)]]));
     expect(await watched(empty.client, 1)).toEqual(['drun_0005 sess_5']);
@@ -139,7 +178,7 @@ describe('a watch of runs', () => {
     );
     const { client, calls } = await connect(serve(looks));
     expect(await watched(client, 59)).toHaveLength(59);
-    expect(calls.at(-1)?.query.get('created_at[gte]')).toBe(runAt(580 - 60).created_at);
+    expect(forRuns(calls).at(-1)?.query.get('created_at[gte]')).toBe(runAt(580 - 60).created_at);
   });
 
   it(
