@@ -87,7 +87,8 @@ function endOf(session: Timed, policy: TimeoutPolicy, now: number): number {
   );
 }
 
-function ifGone(error: unknown): undefined {
+/** Undefined for the error that a Session is not there; throws every other one. */
+export function ifGone(error: unknown): undefined {
   if (error instanceof GatewayError && error.code === 'not_found') return undefined;
   throw error;
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { JobHandler, JobResult, JobRun, Jobs } from '../../jobs/jobs.ts';
+import type { SessionOutcome } from '../../sessions/outcome.ts';
 import type { Op } from '../../store/store.ts';
 import { NOTIFY_JOB } from '../job-kinds.ts';
 import type { RunRow } from '../run-row.ts';
@@ -11,6 +12,9 @@ import type { MessageSender } from './send-message.ts';
 
 /** Pauses after the first try and the next ones; then it is given up. */
 const PAUSES_MS: readonly number[] = [5_000, 30_000, 120_000, 600_000, 1_800_000];
+/** Pause after the first look at a Session that runs, and the longest; each later one is twice as long. */
+const LOOK_MS = 1_000;
+const MAX_LOOK_MS = 60_000;
 
 /** A Schedule as far as it is announced. */
 export interface NotifiedSchedule {
@@ -27,12 +31,15 @@ export interface NotifierDeps {
   readonly sender: MessageSender;
   /** Undefined also for another organization's. */
   findSchedule(organization: string, deploymentId: string): Promise<NotifiedSchedule | undefined>;
+  /** What became of a Session; null for one that is gone. */
+  findOutcome(organization: string, session: string): Promise<SessionOutcome | null>;
 }
 
 /** Sends the runs of Schedules to chats (contract: Schedules, notifications). */
 export interface Notifier {
   /**
-   * Returns the operations that announce a run, for the commit that decides it; once for each run.
+   * Returns the operations that announce a run, for the commit that decides it; once for each run, when its
+   * Session is at rest.
    */
   announce(run: RunRow): Op[];
   /** Does the jobs of the kind `schedule-notify`. What becomes of them never changes a run. */
@@ -49,6 +56,8 @@ export interface Notifier {
 interface Payload {
   readonly organization: string;
   readonly decidedAt: string;
+  /** Goes that found the Session running. Absent: none. */
+  readonly looks?: number;
 }
 
 /**
@@ -78,26 +87,34 @@ export function createNotifier(deps: NotifierDeps): Notifier {
 }
 
 async function announceRun(
-  { runs, log, sender, findSchedule }: NotifierDeps,
+  { runs, log, sender, findSchedule, findOutcome }: NotifierDeps,
   { job, attempt, signal }: JobRun,
 ): Promise<JobResult> {
-  const { organization, decidedAt } = job.payload as Payload;
+  const payload = job.payload as Payload;
+  const { organization, decidedAt, looks = 0 } = payload;
   const run = await runs.get(organization, job.id);
   if (!run) return 'done';
   const schedule = await findSchedule(organization, run.deploymentId);
   if (schedule?.webhook === undefined) return 'done';
   const { name, webhook } = schedule;
-  const text = runMessage({ run, name, decidedAt });
+  const { sessionId } = run;
+  const outcome = sessionId === null ? null : await findOutcome(organization, sessionId);
+  if (outcome?.type === 'running') {
+    const againInMs = Math.min(LOOK_MS * 2 ** looks, MAX_LOOK_MS);
+    return { againInMs, payload: { ...payload, looks: looks + 1 } };
+  }
+  const text = runMessage({ run, name, outcome, decidedAt });
   const delivery = await sender.send({ webhook, text, signal });
   if (delivery.isDelivered) return 'done';
   const { reason, isFinal } = delivery;
-  const pause = PAUSES_MS[attempt - 1];
+  const tries = attempt - looks;
+  const pause = PAUSES_MS[tries - 1];
   if (!isFinal && pause !== undefined) return { againInMs: pause };
   log.warn('a run of a Schedule was not announced', {
     deployment: run.deploymentId,
     run: run.id,
     reason,
-    attempts: attempt,
+    attempts: tries,
   });
   return 'done';
 }

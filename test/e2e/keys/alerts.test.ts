@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { verifies } from '../../requirements.ts';
 import { runCli } from '../../cli/run-cli.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
@@ -77,6 +78,35 @@ describe('alerts', () => {
     });
     expect(new Set(received.map(({ id }) => id)).size).toBe(5);
     expect(received.every(({ signature }) => signature.startsWith('v1,'))).toBe(true);
+  });
+
+  it(verifies('schedules.outcome', 'report a Schedule whose Session failed, once'), async () => {
+    const { url, received } = await startReceiver();
+    const server = { alerts: { webhooks: [url] }, outbound: { allow: ['127.0.0.1'] } };
+    const gateway = await startGateway({ ...CONFIG, server });
+    onTestFinished(async () => void (await gateway.stop()));
+    const { body } = await gateway.call('POST', '/v1/deployments', {
+      body: {
+        name: 'broken',
+        runtime: { type: 'agent', model: 'acme/none' },
+        initial_events: [{ type: 'user.message', content: [{ type: 'text', text: 'hello' }] }],
+      },
+    });
+    const run = (await gateway.call('POST', `/v1/deployments/${body.id}/runs`)).body;
+    await eventually(() => received.length > 0);
+    expect(received.map(({ body: alert }) => alert)).toMatchObject([
+      {
+        type: 'alert.schedule',
+        data: {
+          deployment: body.id,
+          name: 'broken',
+          run: run.id,
+          session: run.session_id,
+          error: 'retries_exhausted',
+          text: expect.stringContaining('acme/none'),
+        },
+      },
+    ]);
   });
 
   it('are refused by mail where the settings cannot be right, with the place and what to do', async () => {

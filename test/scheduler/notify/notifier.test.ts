@@ -11,6 +11,7 @@ import type { MessageSender } from '../../../src/scheduler/notify/send-message.t
 import { runKey } from '../../../src/scheduler/run-row.ts';
 import type { RunRow } from '../../../src/scheduler/run-row.ts';
 import { createRunStore } from '../../../src/scheduler/runs.ts';
+import type { SessionOutcome } from '../../../src/sessions/outcome.ts';
 import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -60,6 +61,8 @@ function setUp(options: { format?: OwnWebhook['format']; own?: OwnWebhook[] } = 
     ['depl_1', { name: 'Morning report', webhook: `${receiver.url}/bots/${SECRET}` }],
   ]);
   const runs = createRunStore(store);
+  /** Outcomes of the Session at each look. */
+  const outcomes: (SessionOutcome | null)[] = [];
   const notifier = createNotifier({
     jobs,
     runs,
@@ -68,20 +71,26 @@ function setUp(options: { format?: OwnWebhook['format']; own?: OwnWebhook[] } = 
     sender,
     findSchedule: async (organization, id) =>
       organization === 'org_1' ? schedules.get(id) : undefined,
+    findOutcome: async () => outcomes.shift() ?? null,
   });
   /** Decides a run and does one go at announcing it. */
-  const announce = async (run: RunRow = RUN, attempt = 1): Promise<JobResult> => {
+  const announce = async (
+    run: RunRow = RUN,
+    attempt = 1,
+    rest: object = {},
+  ): Promise<JobResult> => {
     await store.commit([{ type: 'put', key: runKey(run.id), value: run }]);
     const [added] = notifier.announce(run);
     const row = added?.type === 'put' ? (added.value as { payload: unknown }) : undefined;
-    const job = { kind: NOTIFY_JOB, id: run.id, payload: row?.payload };
+    const payload = { ...(row?.payload as object), ...rest };
+    const job = { kind: NOTIFY_JOB, id: run.id, payload };
     return notifier.handler({ job, attempt, failures: 0, signal: new AbortController().signal });
   };
   const told = () => {
     log.flush();
     return lines.join('');
   };
-  return { notifier, store, schedules, announce, told, jobs };
+  return { notifier, store, schedules, announce, told, jobs, outcomes };
 }
 
 describe('an announcement of a run', () => {
@@ -91,7 +100,8 @@ describe('an announcement of a run', () => {
       'says Schedule, run, trigger, outcome, Session or error, and the time',
     ),
     async () => {
-      const { announce } = setUp();
+      const { announce, outcomes } = setUp();
+      outcomes.push({ type: 'completed', reason: 'end_turn', message: null });
       expect(await announce()).toBe('done');
       expect(receiver.received).toHaveLength(1);
       expect(receiver.received[0]).toMatchObject({ path: `/bots/${SECRET}` });
@@ -120,6 +130,39 @@ describe('an announcement of a run', () => {
       ]);
     },
   );
+
+  it.each([
+    ['failed', 'failed', 'no provider route succeeded'],
+    ['waiting', 'waits for a person', null],
+    ['ended_by_time', 'was ended by time', 'the session has reached its timeout'],
+    [null, 'began its Session', null],
+  ] as const)(
+    verifies('schedules.outcome', 'waits for its Session and says what became of it: %s'),
+    async (type, word, message) => {
+      const { announce, outcomes } = setUp();
+      const reason = 'a_reason';
+      const running = { type: 'running', reason: null, message: null } as const;
+      outcomes.push(running, running, type && { type, reason, message });
+      const first = await announce();
+      expect(first).toMatchObject({ againInMs: 1_000, payload: { looks: 1 } });
+      expect(await announce(RUN, 2, { looks: 1 })).toMatchObject({ againInMs: 2_000 });
+      expect(receiver.received).toHaveLength(0);
+      expect(await announce(RUN, 3, { looks: 2 })).toBe('done');
+      const lines: string[] = receiver.received[0]?.body.text.split('\n');
+      expect(lines[0]).toBe(`Schedule Morning report: ${word}`);
+      expect(lines).toContain('Session: sess_1');
+      const faults = lines.filter((line) => line.startsWith('Error: '));
+      expect(faults).toEqual(message === null ? [] : [`Error: a_reason: ${message}`]);
+    },
+  );
+
+  it('counts as its tries those alone in which it was sent', async () => {
+    const { announce, told } = setUp();
+    receiver.answer({ status: 500, body: '' });
+    expect(await announce(RUN, 12, { looks: 7 })).toEqual({ againInMs: 1_800_000 });
+    expect(await announce(RUN, 13, { looks: 7 })).toBe('done');
+    expect(told()).toContain('"attempts":6');
+  });
 
   it("keeps to its lines and to what every provider takes, whatever others' text says", async () => {
     const { announce, schedules } = setUp({ format: 'wecom' });

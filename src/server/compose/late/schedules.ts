@@ -6,8 +6,10 @@ import { createScheduleFinder } from '../../../scheduler/notify/notified-schedul
 import { NOTIFY_JOB } from '../../../scheduler/job-kinds.ts';
 import { createNotifier } from '../../../scheduler/notify/notifier.ts';
 import { createMessageSender } from '../../../scheduler/notify/send-message.ts';
+import { ifGone } from '../../../scheduler/timeout-job.ts';
 import { createRunStore } from '../../../scheduler/runs.ts';
 import type { Scheduler } from '../../../scheduler/scheduler.ts';
+import { outcomeOf } from '../../../sessions/outcome.ts';
 import type { Store } from '../../../store/store.ts';
 import { deploymentHandlers } from '../../routes/deployment-handlers.ts';
 import type { HandlersOf } from '../../routes/lazy-routes.ts';
@@ -53,6 +55,10 @@ export async function createSchedules(options: SchedulesOptions): Promise<Schedu
     runs: createRunStore(store),
     sender,
     findSchedule: createScheduleFinder(repository),
+    async findOutcome(organization, id) {
+      const session = await sessions.get(organization, id).catch(ifGone);
+      return session ? outcomeOf(session) : null;
+    },
   });
   const { scheduler, handlers } = createScheduler({
     ...options,
