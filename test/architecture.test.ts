@@ -34,6 +34,7 @@ const ALSO_ALLOWED = new Set(['routing -> usage']);
 /** What runs in a browser, too. */
 const KNOWN_TO_CONSOLE: ReadonlySet<string> = new Set([
   'client/http/pages.ts',
+  'client/run-outcome.ts',
   'core/access.ts',
   'core/kinds.ts',
   'core/shell-word.ts',

@@ -4,7 +4,7 @@ import type { ApiPath } from './calls.ts';
 import type { Page } from './views.ts';
 
 /** Rows that most lists of the gateway give at a time. */
-const PAGE_ROWS = 100;
+export const PAGE_ROWS = 100;
 /** Rows that a page of the console shows at most; a browser is slow with more. */
 export const MOST_ROWS = 10_000;
 

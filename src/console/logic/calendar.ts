@@ -1,3 +1,6 @@
+import type { JoinedRun } from '../../client/deployment-runs.ts';
+import type { RunOutcome } from '../../client/run-outcome.ts';
+
 /** A moment on the clocks of a zone. */
 export interface LocalTime {
   /** `2026-11-23` */
@@ -10,10 +13,28 @@ export interface CalendarMark {
   readonly id: string;
   readonly at: number;
   readonly name: string;
-  readonly kind: 'succeeded' | 'failed' | 'pending' | 'next';
+  /** What became of the run, or the next one. */
+  readonly kind: RunOutcome['type'] | 'next';
+  /** Why it failed, or what its Session waits for. */
+  readonly why?: string | null;
   /** Milliseconds from the time that it was due at to its beginning; undefined by hand. */
   readonly late: number | undefined;
   readonly session: string | null;
+}
+
+/** A run by what became of its Session. */
+export function toRunMark(run: JoinedRun, schedule: string | undefined): CalendarMark {
+  const due = run.trigger_context.scheduled_at;
+  const at = Date.parse(run.created_at);
+  return {
+    id: run.id,
+    at,
+    name: schedule ?? run.deployment_id,
+    kind: run.outcome.type,
+    why: run.outcome.message,
+    late: due === undefined ? undefined : at - Date.parse(due),
+    session: run.session_id,
+  };
 }
 
 /** A mark in its column of the day; those that would cover each other are side by side. */

@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { localTime, toCalendar, weekOf, zoned } from '../../../src/console/logic/calendar.ts';
+import {
+  localTime,
+  toCalendar,
+  toRunMark,
+  weekOf,
+  zoned,
+} from '../../../src/console/logic/calendar.ts';
+import { verifies } from '../../requirements.ts';
 import type { CalendarMark } from '../../../src/console/logic/calendar.ts';
 
 const mark = (at: string): CalendarMark => ({
   id: at,
   at: Date.parse(at),
   name: 'report',
-  kind: 'succeeded',
+  kind: 'completed',
   late: 0,
   session: null,
 });
@@ -110,5 +117,34 @@ describe('the marks of a day', () => {
     ['2026-11-23', 'Asia/Kathmandu', 0],
   ])('tell a change of the clocks on %s in %s', (day, zone, change) => {
     expect(toCalendar([day], [], zone)[0]?.clockChange).toBe(change);
+  });
+});
+
+describe('the mark of a run', () => {
+  const run = {
+    id: 'drun_1',
+    deployment_id: 'depl_1',
+    trigger_context: { type: 'schedule', scheduled_at: '2026-11-23T07:00:00.000Z' },
+    session_id: 'sess_1',
+    error: null,
+    created_at: '2026-11-23T07:00:02.000Z',
+    outcome: { type: 'failed' as const, reason: 'retries_exhausted', message: 'no route' },
+  };
+
+  it(verifies('schedules.outcome', 'is what became of its Session, not that it began'), () => {
+    expect(toRunMark(run, 'report')).toMatchObject({
+      name: 'report',
+      kind: 'failed',
+      why: 'no route',
+      late: 2_000,
+      session: 'sess_1',
+    });
+    const waiting = { type: 'waiting' as const, reason: 'requires_action', message: null };
+    const byHand = { ...run, trigger_context: { type: 'manual' }, outcome: waiting };
+    expect(toRunMark(byHand, undefined)).toMatchObject({
+      name: 'depl_1',
+      kind: 'waiting',
+      late: undefined,
+    });
   });
 });

@@ -36,10 +36,13 @@ export function Calendar({ days, marks, zone, now }: CalendarProps) {
       </div>
       <p class="legend">
         <span>
-          <i class="run succeeded" /> began its Session
+          <i class="run completed" /> completed
         </span>
         <span>
-          <i class="run failed" /> failed
+          <i class="run failed" /> failed or ended by time
+        </span>
+        <span>
+          <i class="run waiting" /> waits for a person
         </span>
         <span>
           <i class="run next" /> next
@@ -91,18 +94,28 @@ function placeOf({ minute, lane, lanes }: PlacedMark): Record<string, string> {
   };
 }
 
-const WORDS = { succeeded: 'ran', failed: 'failed', pending: 'pending', next: 'next' } as const;
+const WORDS: Readonly<Record<CalendarMark['kind'], string>> = {
+  completed: 'completed',
+  failed: 'failed',
+  ended_by_time: 'ended by time',
+  waiting: 'waits for a person',
+  running: 'running',
+  pending: 'pending',
+  unknown: 'ran',
+  next: 'next',
+};
 
 function Mark({ mark }: { mark: PlacedMark }) {
   const time = `${String(Math.floor(mark.minute / 60)).padStart(2, '0')}:${String(mark.minute % 60).padStart(2, '0')}`;
   const late = mark.late !== undefined && mark.late > 1_000 ? `, ${duration(mark.late)} late` : '';
-  const title = `${time} ${mark.name}, ${WORDS[mark.kind]}${late}`;
+  const word = mark.why ? `${WORDS[mark.kind]}: ${mark.why}` : WORDS[mark.kind];
+  const title = `${time} ${mark.name}, ${word}${late}`;
   const inner = (
     <>
       <span class="cut">
         {time} {mark.name}
       </span>
-      <span class="hidden">{WORDS[mark.kind] + late}</span>
+      <span class="hidden">{word + late}</span>
     </>
   );
   if (!mark.session)

@@ -1,9 +1,14 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import type { DeploymentRunView } from '../../../client/deployment-runs.ts';
-import { listAll, NO_ROWS } from '../../api/list-all.ts';
+import type { DeploymentRunView, JoinedRun } from '../../../client/deployment-runs.ts';
+import { eachItem } from '../../../client/http/pages.ts';
+import { withOutcomes } from '../../../client/run-outcome.ts';
+import type { SessionsClient } from '../../../client/sessions.ts';
+import type { Api, Query } from '../../api/call.ts';
+import { listAll, NO_ROWS, PAGE_ROWS } from '../../api/list-all.ts';
+import type { Page, SessionRow } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
-import { weekOf } from '../../logic/calendar.ts';
+import { toRunMark, weekOf } from '../../logic/calendar.ts';
 import type { CalendarMark } from '../../logic/calendar.ts';
 import { listed } from '../../logic/format.ts';
 import { useLoad } from '../../parts/load.ts';
@@ -36,7 +41,8 @@ export function SchedulesPage() {
           signal,
         }),
       ]);
-      return { schedules, runs };
+      const rows = await withOutcomes(sessionsOf(api), runs.rows, signal);
+      return { schedules, runs: { ...runs, rows } };
     },
     [from],
   );
@@ -141,23 +147,19 @@ function WeekBar({ week, zone, zones, own, go }: WeekBarProps) {
   );
 }
 
-function toMarks(
-  schedules: readonly ScheduleRow[],
-  runs: readonly DeploymentRunView[],
-): CalendarMark[] {
+function sessionsOf(api: Pick<Api, 'json'>): Pick<SessionsClient, 'list'> {
+  return {
+    list: (filters, signal) =>
+      eachItem((page) => {
+        const query = { ...filters, include: 'outcome,waiting', limit: PAGE_ROWS, page } as Query;
+        return api.json<Page<SessionRow>>('/v1/sessions', { query, ...(signal && { signal }) });
+      }),
+  };
+}
+
+function toMarks(schedules: readonly ScheduleRow[], runs: readonly JoinedRun[]): CalendarMark[] {
   const names = new Map(schedules.map(({ id, name }) => [id, name]));
-  const past = runs.map((run): CalendarMark => {
-    const due = run.trigger_context.scheduled_at;
-    const at = Date.parse(run.created_at);
-    return {
-      id: run.id,
-      at,
-      name: names.get(run.deployment_id) ?? run.deployment_id,
-      kind: run.error ? 'failed' : run.session_id ? 'succeeded' : 'pending',
-      late: due === undefined ? undefined : at - Date.parse(due),
-      session: run.session_id,
-    };
-  });
+  const past = runs.map((run) => toRunMark(run, names.get(run.deployment_id)));
   const next = schedules
     .filter(({ paused }) => !paused)
     .flatMap(({ id, name, schedule }) =>
