@@ -4,7 +4,7 @@ import { EXIT, type ExitName } from './exit-codes.ts';
 export interface CliErrorOptions {
   code: string;
   message: string;
-  /** Next step for the user, one line. */
+  /** Next step for the user. */
   hint?: string | undefined;
   exit?: ExitName;
   status?: number | undefined;

@@ -9,7 +9,8 @@ export const EXIT = {
   partial: { code: 6, meaning: 'applied or moved in part' },
   run_failed: {
     code: 7,
-    meaning: 'the awaited run or turn failed, or what is awaited can no longer be',
+    meaning:
+      'the awaited run or turn failed or waits for a person, or what is awaited can no longer be',
   },
   unknown_outcome: { code: 8, meaning: 'out of time, or the outcome is unknown' },
   usage: { code: 64, meaning: 'the command line is wrong' },

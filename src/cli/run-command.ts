@@ -11,7 +11,7 @@ import { withListHint } from './resources/not-found.ts';
 import { parseArgv, type ParsedArgv } from './grammar/parse-argv.ts';
 import { readSettings } from './grammar/settings.ts';
 import { UnknownCommand } from './grammar/unknown-command.ts';
-import { watchSignals } from './signals.ts';
+import { watchSignals, type WatchedSignals } from './signals.ts';
 import { createStyle, wantsColor } from './output/style.ts';
 
 export interface CommandLine {
@@ -23,13 +23,15 @@ export interface CommandLine {
 /** Parses, runs and reports one command; gives the exit code. Never rejects. */
 export async function runCommand(io: CliIo, { commands, argv }: CommandLine): Promise<number> {
   let schema = 'gateway/v1';
+  let signals: WatchedSignals | undefined;
   let output = outputFor(io, guessFormat(argv, io.env));
   try {
     const call = parseArgv({ commands, globals: GLOBAL_FLAGS }, argv);
     schema = schemaOf(call.command);
     const { format, globals } = await globalsOf(call, io);
-    output = outputFor(io, format === 'json' ? 'json' : 'text', globals);
-    return await execute(call, { io, output, globals, format });
+    if (!call.command.ownsSignals) signals = watchSignals(io, limitOf(call.command, globals));
+    output = outputFor(io, format === 'json' ? 'json' : 'text', { globals, signals });
+    return await execute(call, { io, output, globals, format, signals });
   } catch (thrown) {
     const failure = withListHint(toFailure(thrown));
     if (thrown instanceof UnknownCommand) {
@@ -39,7 +41,16 @@ export async function runCommand(io: CliIo, { commands, argv }: CommandLine): Pr
     if (thrown instanceof Error) output.debug(thrown.stack ?? thrown.message);
     await output.failure(failure, schema);
     return failure.exitCode;
+  } finally {
+    signals?.dispose();
   }
+}
+
+/** Milliseconds that a command may take as a whole: where a person says so, and not in a file of settings. */
+function limitOf({ serves }: CommandSpec, globals: GlobalFlags): number | undefined {
+  const layer = globals.origin('timeout')?.layer;
+  const isSaid = layer === 'flag' || layer === 'env';
+  return isSaid && serves !== true ? globals.values.timeout : undefined;
 }
 
 /** Input of any command; one whose flags follow from its target finds them by name. */
@@ -50,11 +61,13 @@ interface Execution {
   output: Output;
   globals: GlobalFlags;
   format: string;
+  /** Absent for a command that owns them. */
+  signals: WatchedSignals | undefined;
 }
 
 async function execute(
   call: ParsedArgv,
-  { io, output, globals, format }: Execution,
+  { io, output, globals, format, signals }: Execution,
 ): Promise<number> {
   const { command } = call;
   const inFormat = await dataFormat(format, command);
@@ -64,12 +77,12 @@ async function execute(
     given: call.flags,
     env: io.env,
   });
-  const signals = command.ownsSignals ? undefined : watchSignals(io);
   const signal = signals?.signal ?? new AbortController().signal;
   const context = createContext({ io, output, globals, signal, format });
   try {
     const { run } = await load(command);
-    const result = await run({ args: call.args, rest: call.rest, flags, loaded: flags, context });
+    const ended = run({ args: call.args, rest: call.rest, flags, loaded: flags, context });
+    const result = await (signals ? Promise.race([ended, signals.stuck]) : ended);
     if (!result.streamed)
       await output.result(inFormat?.(result, output) ?? result, schemaOf(command));
     return signals?.exitCode() ?? result.exitCode ?? result.failure?.exitCode ?? 0;
@@ -80,9 +93,9 @@ async function execute(
       { code: 'interrupted', message: 'interrupted', exitCode },
       schemaOf(command),
     );
+    // A command that does not end by itself would keep the process.
+    if (signals?.isStuck()) io.exit(exitCode);
     return exitCode;
-  } finally {
-    signals?.dispose();
   }
 }
 
@@ -103,7 +116,11 @@ async function globalsOf({ command, globals: given }: ParsedArgv, io: CliIo) {
   return { format, globals };
 }
 
-function outputFor(io: CliIo, format: 'text' | 'json', globals?: GlobalFlags): Output {
+function outputFor(
+  io: CliIo,
+  format: 'text' | 'json',
+  { globals, signals }: { globals?: GlobalFlags; signals?: WatchedSignals | undefined } = {},
+): Output {
   const off = globals?.values['no-color'] ?? io.argv.includes('--no-color');
   const width = String(globals?.values.output) === WIDE ? Infinity : undefined;
   const styleOf = ({ isTTY = false }) =>
@@ -116,6 +133,7 @@ function outputFor(io: CliIo, format: 'text' | 'json', globals?: GlobalFlags): O
     debug: globals?.values.debug ?? false,
     style: styleOf(io.stdout),
     errorStyle: styleOf(io.stderr),
+    rename: signals?.rename,
     onEvents: () => {
       io.isStreaming = true;
     },

@@ -58,7 +58,8 @@ export const GLOBAL_FLAGS = [
     value: 'DURATION',
     default: '60s',
     min: 1,
-    description: 'How long to wait for the gateway to answer',
+    description:
+      'Time of the whole command, exit 8 at its end; without it, calls are given up after 60s',
   },
 ] as const satisfies readonly FlagSpec[];
 

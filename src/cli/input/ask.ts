@@ -9,12 +9,27 @@ import { CliError } from '../cli-error.ts';
  * @throws CliError `declined` (exit 1) for anything else and at the end of the input; `interrupted`
  *   (exit 130) for Ctrl-C
  */
-export function ask(question: string, { input, output, signal }: Terminal): Promise<void> {
+export async function ask(question: string, terminal: Terminal): Promise<void> {
+  const answer = await askLine(`${question} [y/N] `, terminal);
+  if (answer !== undefined && /^y(es)?$/i.test(answer.trim())) return;
+  throw new CliError({ code: 'declined', message: 'nothing was changed' });
+}
+
+/**
+ * Asks for a line on the terminal; undefined at the end of the input (Ctrl-D).
+ *
+ * @param left what Ctrl-C leaves as it is, for its error
+ * @throws CliError `interrupted` (exit 130) for Ctrl-C
+ */
+export function askLine(
+  question: string,
+  { input, output, signal }: Terminal,
+  left = 'nothing was changed',
+): Promise<string | undefined> {
   const reader = createInterface({ input, output, historySize: 0 });
-  const decline = () => new CliError({ code: 'declined', message: 'nothing was changed' });
   return new Promise((resolve, reject) => {
     const stop = () => {
-      const message = 'interrupted; nothing was changed';
+      const message = `interrupted; ${left}`;
       reject(new CliError({ code: 'interrupted', message, exit: 'interrupted' }));
       reader.close();
     };
@@ -22,14 +37,13 @@ export function ask(question: string, { input, output, signal }: Terminal): Prom
     const onClose = () => {
       output.write('\n');
       signal.removeEventListener('abort', stop);
-      reject(decline());
+      resolve(undefined);
     };
     signal.addEventListener('abort', stop, { once: true });
     reader.once('SIGINT', stop);
     reader.once('close', onClose);
-    reader.question(printable(`${question} [y/N] `), (answer) => {
-      if (/^y(es)?$/i.test(answer.trim())) resolve();
-      else reject(decline());
+    reader.question(printable(question), (answer) => {
+      resolve(answer);
       signal.removeEventListener('abort', stop);
       reader.off('close', onClose);
       reader.close();

@@ -23,13 +23,18 @@ export function eventLine(event: SessionEvent): string {
 
 function detailOf({ content, error, stop_reason: stop, name, input }: SessionEvent): string {
   if (isRecord(error)) return String(error['message'] ?? error['type']);
-  if (isRecord(stop)) return String(stop['type']);
+  if (isRecord(stop)) return stopText(stop);
   if (typeof name === 'string') return clip(`${name} ${stringifyWithRaw(input ?? {})}`);
   if (!Array.isArray(content)) return '';
   return content
     .filter(isRecord)
     .map(({ type, text }) => (typeof text === 'string' ? text : `[${String(type)}]`))
     .join('');
+}
+
+/** `requires_action: sevt_1`: the calls that wait are part of the reason. */
+function stopText({ type, event_ids: ids }: Readonly<Record<string, unknown>>): string {
+  return Array.isArray(ids) ? `${String(type)}: ${ids.map(String).join(', ')}` : String(type);
 }
 
 function clip(text: string): string {

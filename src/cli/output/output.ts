@@ -19,6 +19,8 @@ export interface OutputOptions {
   /** Styles of stdout and of stderr. */
   style: Style;
   errorStyle: Style;
+  /** Returns the failure that is reported in place of one. Default: the same. */
+  rename?: ((failure: Failure) => Failure) | undefined;
   /** Called when the result begins to come in pieces. */
   onEvents(): void;
 }
@@ -50,7 +52,7 @@ export interface Output {
 }
 
 export function createOutput(options: OutputOptions): Output {
-  const { stdout, stderr, format, errorStyle } = options;
+  const { stdout, stderr, format, errorStyle, rename = (failure) => failure } = options;
   const warnings: string[] = [];
   const tell = (text: string) => void stderr.write(`${printableColoured(text)}\n`);
   const print = (text: string) =>
@@ -65,7 +67,8 @@ export function createOutput(options: OutputOptions): Output {
     };
     return print(printableJson(stringifyWithRaw(envelope, '  ')));
   };
-  const tellFailure = (failure: Failure) => {
+  const tellFailure = (ended: Failure) => {
+    const failure = rename(ended);
     if (failure.details) tell(failure.details);
     tell(`${errorStyle.red('error')}: ${indented(failure.message)}`);
     if (failure.hint !== undefined) tell(`${errorStyle.dim('hint')}: ${failure.hint}`);
@@ -82,7 +85,7 @@ export function createOutput(options: OutputOptions): Output {
       if (format === 'text') tell(`${errorStyle.yellow('warning')}: ${indented(text)}`);
     },
     async result({ data, text, failure, verbatim, bytes }, schema) {
-      if (format === 'json') return document(schema, data, failure);
+      if (format === 'json') return document(schema, data, failure && rename(failure));
       if (bytes !== undefined && stdout.isTTY !== true) return write(stdout, bytes);
       const body = typeof text === 'function' ? await text(options.style) : text;
       const isExact = verbatim === true && stdout.isTTY !== true;
@@ -91,23 +94,28 @@ export function createOutput(options: OutputOptions): Output {
       if (failure !== undefined) tellFailure(failure);
     },
     async failure(failure, schema) {
-      if (format === 'json') return document(schema, null, failure);
+      if (format === 'json') return document(schema, null, rename(failure));
       tellFailure(failure);
     },
     async events() {
       options.onEvents();
-      return format === 'json' ? createNdjson(stdout) : createTextWriter(stdout, tellFailure);
+      return format === 'json'
+        ? createNdjson(stdout, rename)
+        : createTextWriter(stdout, tellFailure);
     },
   };
 }
 
-async function createNdjson(stdout: Sink): Promise<EventWriter> {
+async function createNdjson(
+  stdout: Sink,
+  rename: (failure: Failure) => Failure,
+): Promise<EventWriter> {
   const line = (value: unknown) => write(stdout, `${printableJson(stringifyWithRaw(value))}\n`);
   await line({ type: 'version', version: 1 });
   return {
     write: ({ event }) => line({ type: 'event', event }),
     end: (reason, failure) =>
-      line({ type: 'end', reason, ...(failure && { error: toErrorMember(failure) }) }),
+      line({ type: 'end', reason, ...(failure && { error: toErrorMember(rename(failure)) }) }),
   };
 }
 

@@ -15,15 +15,23 @@ export interface ShowOptions<T> {
   textOf(event: T): string;
   /** True: an end that is a failure is the command's own (exit 7). */
   readonly isAwaited: boolean;
+  /** Finds what the Session waits for, where a turn ends with that; undefined: for nothing any more. */
+  readonly findWait?: (() => Promise<Failure | undefined>) | undefined;
 }
 
 /** Ends that are no failure of the turn; every other one is. */
-const GOOD_ENDS: ReadonlySet<string> = new Set(['end_turn', 'requires_action', 'refusal']);
+const GOOD_ENDS: ReadonlySet<string> = new Set(['end_turn', 'refusal']);
+/** Where the gateway does not say what for. */
+const WAITING: Failure = {
+  code: 'session_waiting',
+  message: 'the session waits for an answer of its client',
+  exitCode: EXIT.run_failed.code,
+};
 
 /** Writes events as they come. From the first one on the output is a stream, a failure its last line. */
 export async function showEvents<T>(
   events: AsyncGenerator<T, ShownEnd, undefined>,
-  { output, textOf, isAwaited }: ShowOptions<T>,
+  { output, textOf, isAwaited, findWait }: ShowOptions<T>,
 ): Promise<CommandResult> {
   const writer = await output.events();
   try {
@@ -33,9 +41,8 @@ export async function showEvents<T>(
       next = await events.next();
     }
     const { type } = next.value;
-    const failure = isAwaited ? failureOf(next.value) : undefined;
+    const failure = isAwaited ? await failureOf(next.value, findWait) : undefined;
     await writer.end(type, failure);
-    if (type === 'requires_action') output.note('the session is waiting for its client');
     return { streamed: true, data: null, exitCode: failure?.exitCode ?? EXIT.ok.code };
   } catch (thrown) {
     const failure = toFailure(thrown);
@@ -44,7 +51,11 @@ export async function showEvents<T>(
   }
 }
 
-function failureOf({ type, error }: ShownEnd): Failure | undefined {
+async function failureOf(
+  { type, error }: ShownEnd,
+  findWait: ShowOptions<never>['findWait'],
+): Promise<Failure | undefined> {
+  if (type === 'requires_action') return (await findWait?.()) ?? WAITING;
   if (GOOD_ENDS.has(type)) return undefined;
   const reason = error?.['message'];
   const told = typeof reason === 'string' ? `: ${reason}` : '';

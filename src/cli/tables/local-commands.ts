@@ -138,6 +138,7 @@ export const LOCAL_COMMANDS = [
     examples: [],
     args: [{ name: 'url', required: true, description: 'Address of the gateway' }],
     hidden: true,
+    serves: true,
     load: () => import('../commands/local/dev-tunnel.ts'),
   },
   {

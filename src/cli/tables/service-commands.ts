@@ -12,7 +12,7 @@ export const SERVICE_COMMANDS = [
     name: 'invoke',
     summary: 'Send a message to a Service',
     description:
-      "Begins or continues a Session and prints its id; --follow prints the agent's answer until its turn ends. Without a message, or with -, reads it from stdin. Reconnects when the connection is lost. With -o json, --follow is NDJSON of events. A failed turn exits 7.",
+      "Begins or continues a Session and prints its id; --follow prints the agent's answer until its turn ends. Without a message, or with -, reads it from stdin. Reconnects when the connection is lost. With -o json, --follow is NDJSON of events. A turn that fails exits 7. One that waits for a permission or the result of a tool asks for it on a terminal; elsewhere --follow exits 7 and says what to type. A Session that waits already takes no message with --follow until it is answered.",
     examples: [
       { command: 'gateway invoke helper "hello" --follow', note: 'Wait for the answer' },
       {
@@ -45,6 +45,7 @@ export const SERVICE_COMMANDS = [
     description: 'For editors that start agents as a process. Ends when stdin does.',
     examples: [{ command: 'gateway acp helper', note: 'As the command of an agent in an editor' }],
     args: [SERVICE],
+    serves: true,
     load: () => import('../commands/services/acp.ts'),
   },
   {
@@ -53,6 +54,7 @@ export const SERVICE_COMMANDS = [
     description: 'For MCP clients that start servers as a process. Ends when stdin does.',
     examples: [{ command: 'gateway mcp helper', note: 'As the command of a server in a client' }],
     args: [SERVICE],
+    serves: true,
     load: () => import('../commands/services/mcp.ts'),
   },
 ] as const;

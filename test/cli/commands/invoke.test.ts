@@ -14,6 +14,20 @@ const SERVICES = [
   { id: 'ep_2', name: 'Other', slug: null },
   { id: 'ep_3', name: 'Other', slug: 'third' },
 ];
+const SESSION = { id: 'sess_1', status: 'idle', created_at: MESSAGE.processed_at };
+const waiting = {
+  since: MESSAGE.processed_at,
+  message: 'the session waits for an answer to the call lookup (sevt_9)',
+  calls: [
+    {
+      id: 'sevt_9',
+      answered_by: 'user.tool_confirmation',
+      name: 'lookup',
+      server: 'crm',
+      input: { order: 'A-17' },
+    },
+  ],
+};
 const text = (value: string) => [{ type: 'text', text: value }];
 const idle = (type: string) => ({
   id: 'sevt_9',
@@ -27,10 +41,11 @@ const hasId = (event: object) => 'id' in event;
 async function run(
   argv: string[],
   events: object[] = [],
-  { cutAt, ...options }: CliOptions & { cutAt?: number } = {},
+  { cutAt, waiting = null, ...options }: CliOptions & { cutAt?: number; waiting?: unknown } = {},
 ) {
   server = await startFakeServer(({ path, headers }: Call, response) => {
     if (path === '/v1/endpoints') return { body: { data: SERVICES, next_page: null } };
+    if (path === '/v1/sessions/sess_1') return { body: { ...SESSION, waiting } };
     if (path === '/v1/sessions/sess_1/events')
       return { body: { data: [MESSAGE], next_page: null } };
     if (path === '/v1/sessions/sess_1/events/stream') {
@@ -78,6 +93,7 @@ describe('gateway invoke', () => {
       expect(code).toBe(0);
       expect(calls).toMatchObject([
         { path: '/v1/endpoints/ep_7/run', body: { input: 'more', session_id: 'sess_1' } },
+        { path: '/v1/sessions/sess_1' },
       ]);
     },
   );
@@ -156,10 +172,35 @@ describe('gateway invoke', () => {
     });
   });
 
-  it('says when the session waits for its client', async () => {
-    const events = [RUNNING, idle('requires_action')];
-    const { code, stderr } = await run(['helper', 'hello', '--follow'], events);
-    expect(code).toBe(0);
-    expect(stderr).toContain('is waiting for its client');
-  });
+  it(
+    verifies('sessions.waiting', 'says what the Session waits for and what to type, and exits 7'),
+    async () => {
+      const events = [RUNNING, idle('requires_action')];
+      const { code, stderr } = await run(['helper', 'hello', '--follow'], events, { waiting });
+      expect(code).toBe(7);
+      expect(stderr).toContain(
+        'error: the session waits for an answer to the call lookup (sevt_9)',
+      );
+      expect(stderr).toContain('lookup of crm {"order":"A-17"}');
+      expect(stderr).toContain('gateway sessions allow sess_1');
+    },
+  );
+
+  it(
+    verifies('sessions.waiting', 'sends no message to a Session that waits, if it is followed'),
+    async () => {
+      const words = ['helper', 'hello', '--session', 'sess_1'];
+      const { code, stderr, calls } = await run([...words, '--follow'], [], { waiting });
+      expect({ code, posts: calls.filter(({ method }) => method === 'POST') }).toEqual({
+        code: 7,
+        posts: [],
+      });
+      expect(stderr).toContain(
+        'error: the session waits for an answer to the call lookup (sevt_9)',
+      );
+      const sent = await run(words, [], { waiting });
+      expect(sent).toMatchObject({ code: 0, stdout: 'sess_1\n' });
+      expect(sent.stderr).toContain('warning: the message is taken up later');
+    },
+  );
 });

@@ -2,14 +2,20 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createOutput } from '../../../src/cli/output/output.ts';
 import { showEvents } from '../../../src/cli/output/show-events.ts';
-import type { ShownEnd } from '../../../src/cli/output/show-events.ts';
+import type { ShowOptions, ShownEnd } from '../../../src/cli/output/show-events.ts';
 import { createStyle } from '../../../src/cli/output/style.ts';
 import { ClientError } from '../../../src/client/http/client-error.ts';
 import { verifies } from '../../requirements.ts';
 
 async function show(
   end: ShownEnd | Error,
-  { format = 'text', isAwaited = true }: { format?: 'text' | 'json'; isAwaited?: boolean } = {},
+  {
+    format = 'text',
+    isAwaited = true,
+    findWait,
+  }: Partial<Pick<ShowOptions<string>, 'isAwaited' | 'findWait'>> & {
+    format?: 'text' | 'json';
+  } = {},
 ) {
   const written = { stdout: '', stderr: '' };
   const sink = (name: 'stdout' | 'stderr') =>
@@ -39,6 +45,7 @@ async function show(
     output,
     textOf: (event) => `${event}\n`,
     isAwaited,
+    findWait,
   });
   return { exitCode, ...written };
 }
@@ -61,9 +68,25 @@ describe('showEvents', () => {
     },
   );
 
-  it.each(['end_turn', 'requires_action', 'refusal'])('takes %s for a good end', async (type) => {
+  it.each(['end_turn', 'refusal'])('takes %s for a good end', async (type) => {
     expect((await show({ type })).exitCode).toBe(0);
   });
+
+  it(
+    verifies('sessions.waiting', 'says what the Session waits for, and exits 7, if it was awaited'),
+    async () => {
+      const end = { type: 'requires_action' };
+      const found = { code: 'session_waiting', message: 'it waits', hint: 'allow', exitCode: 7 };
+      const awaited = await show(end, { findWait: async () => found });
+      expect(awaited).toEqual({
+        exitCode: 7,
+        stdout: 'one\n',
+        stderr: 'error: it waits\nhint: allow\n',
+      });
+      expect((await show(end)).stderr).toContain('waits for an answer of its client');
+      expect(await show(end, { isAwaited: false })).toMatchObject({ exitCode: 0, stderr: '' });
+    },
+  );
 
   it.each(['retries_exhausted', 'terminated', 'deleted', 'something_new'])(
     'takes %s for a failure, if the end was waited for',

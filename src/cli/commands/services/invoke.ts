@@ -1,10 +1,8 @@
-import { isRecord } from '../../../client/http/guards.ts';
-import type { TurnEvent } from '../../../client/services.ts';
-import { ShownText } from '../../../runtime/entry/shown-text.ts';
 import { usageError } from '../../cli-error.ts';
 import { lookUp } from '../../resources/not-found.ts';
 import { readPrompt } from '../../input/read-prompt.ts';
-import { showEvents } from '../../output/show-events.ts';
+import { findWait, settleWait } from '../../waiting/find-wait.ts';
+import { showTurn } from '../../waiting/show-turn.ts';
 import type { RunOf } from '../../commands.ts';
 
 export const run: RunOf<'invoke'> = async ({ args, flags, context }) => {
@@ -20,28 +18,16 @@ export const run: RunOf<'invoke'> = async ({ args, flags, context }) => {
     client.services.find(named, signal),
   );
   const sessionId = flags.session;
+  if (sessionId !== undefined && flags.follow) await settleWait(client, sessionId, context);
   const sent = await client.services.run({ service, input, sessionId, signal });
-  if (!flags.follow) return { data: sent, text: sent.session_id };
-  output.note(`session ${sent.session_id}`);
-  const shown = new ShownText();
-  return showEvents(client.services.follow(sent, signal), {
-    output,
-    textOf: (event) => textOf(event, shown),
-    isAwaited: true,
-  });
-};
-
-/** Text that the event adds to the agent's words. */
-function textOf(event: TurnEvent, shown: ShownText): string {
-  if (event['type'] === 'event_delta') {
-    const { event_id: id, delta } = event;
-    const content = isRecord(delta) ? delta['content'] : undefined;
-    const text = isRecord(content) ? String(content['text']) : '';
-    shown.grow(String(id), text);
-    return text;
+  if (flags.follow) {
+    output.note(`session ${sent.session_id}`);
+    return showTurn(client, sent, { context });
   }
-  const { type, id, content } = event;
-  if (type !== 'agent.message' || !Array.isArray(content)) return '';
-  const parts = content.filter(isRecord).map(({ text }) => (typeof text === 'string' ? text : ''));
-  return `${shown.rest(String(id), parts.join(''))}\n`;
-}
+  if (sessionId !== undefined) {
+    // A key for Services alone may not look at Sessions.
+    const wait = await findWait(client, sessionId, signal)().catch(() => undefined);
+    if (wait) output.warn(`the message is taken up later: ${wait.message}\nhint: ${wait.hint}`);
+  }
+  return { data: sent, text: sent.session_id };
+};

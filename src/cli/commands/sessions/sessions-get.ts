@@ -1,6 +1,8 @@
 import { isRecord } from '../../../client/http/guards.ts';
 import { sessionCost } from '../../details/session-cost.ts';
 import { getResource } from '../../resources/get-resource.ts';
+import type { SessionView } from '../../../client/sessions.ts';
+import { waitingLines } from '../../waiting/waiting-words.ts';
 import type { RunOf } from '../../commands.ts';
 
 export const run: RunOf<'sessions get'> = (input) => {
@@ -10,10 +12,13 @@ export const run: RunOf<'sessions get'> = (input) => {
   );
 };
 
-function toRows({ agent, usage, budget, ...rest }: Readonly<Record<string, unknown>>) {
+function toRows(view: Readonly<Record<string, unknown>>) {
+  const { waiting, ...session } = view as unknown as SessionView;
+  const { agent, usage, budget, ...rest } = session as Readonly<Record<string, unknown>>;
   const { list_cost: _whole, cost: _exact, ...tokens } = isRecord(usage) ? usage : {};
   return {
     ...rest,
+    ...(waiting && { waiting: waitingLines(session.id, waiting) }),
     agent,
     ...(isRecord(agent) && { model: isRecord(agent['model']) ? agent['model']['id'] : null }),
     cost: sessionCost({ usage, budget }),

@@ -1,6 +1,8 @@
 import { usageError } from '../../cli-error.ts';
 import { eventLine, typesOf } from '../../output/event-line.ts';
 import { showEvents } from '../../output/show-events.ts';
+import { findWait } from '../../waiting/find-wait.ts';
+import { waitingLines } from '../../waiting/waiting-words.ts';
 import { lookUp, skipMissing } from '../../resources/not-found.ts';
 import type { RunOf } from '../../commands.ts';
 
@@ -18,11 +20,16 @@ export const run: RunOf<'sessions tail'> = ({ args, flags, context }) =>
       untilRest,
       last: flags.lines,
       types: typesOf(flags),
+      async onWait() {
+        const { waiting } = await client.sessions.get(id, signal);
+        if (waiting) output.note(waitingLines(id, waiting));
+      },
       signal,
     };
     return showEvents(client.sessions.tail(id, options), {
       output,
       textOf: (event) => `${eventLine(event)}\n`,
       isAwaited: untilRest,
+      findWait: findWait(client, id, signal),
     });
   });
