@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { inTurn } from '../../runs.ts';
 import { findProgram } from '../../store/support/database-server.ts';
 import { freePort } from '../../store/support/free-port.ts';
 import { startBalancer } from '../../support/stage/balancer.ts';
+import { startNginx, upstreamBlock } from '../../support/stage/nginx.ts';
 import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { shareDatabase } from '../../support/servers/share-database.ts';
@@ -63,6 +64,16 @@ async function makeAgent({ call }: TestGateway, key: string): Promise<string> {
   return (await call('POST', '/v1/agents', { key, body })).body.id;
 }
 
+/** The documented `upstream`, in front of the two. */
+async function startProxy(urls: readonly string[]): Promise<string[]> {
+  const program = findProgram('nginx');
+  if (program === undefined) return [];
+  const page = await readFile(new URL('../../../docs/reverse-proxy.md', import.meta.url), 'utf8');
+  const nginx = await startNginx(program, upstreamBlock(page), urls);
+  onTestFinished(() => nginx.close());
+  return [nginx.url];
+}
+
 const RUN = inTurn('rolling restart', BACKENDS);
 
 describe.each(RUN)('two gateways on $driver', ({ driver, program, path }) => {
@@ -70,6 +81,7 @@ describe.each(RUN)('two gateways on $driver', ({ driver, program, path }) => {
     verifies(
       'ops.shutdown.drain',
       'store.multi-node',
+      'reverse-proxy.two-nodes',
       'lose no request, turn or event of a tail while each is restarted under load',
     ),
     async () => {
@@ -80,9 +92,9 @@ describe.each(RUN)('two gateways on $driver', ({ driver, program, path }) => {
       const balancer = await startBalancer(urls);
       onTestFinished(() => balancer.close());
       const shared = { key, agent, model: MODEL };
-      const loads = [[balancer.url], urls, urls.toReversed()].map((own) =>
-        startSteadyLoad({ ...shared, urls: own }),
-      );
+      const proxy = await startProxy(urls);
+      const ways = [[balancer.url], proxy, urls, urls.toReversed()].filter((own) => own.length > 0);
+      const loads = ways.map((own) => startSteadyLoad({ ...shared, urls: own }));
       const enough = (count: number) => () =>
         loads.every(({ done, failures }) => {
           expect([...failures, ...balancer.failures].join('\n')).toBe('');

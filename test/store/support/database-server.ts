@@ -18,16 +18,16 @@ export interface DatabaseServer {
 }
 
 /** Where Debian and others put what is not on the path. */
-const PLACES = ['/usr/bin', '/usr/local/bin', '/usr/lib/postgresql/15/bin'];
+const PLACES = ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/usr/lib/postgresql/15/bin'];
 
 /**
- * The program, or undefined where it is not installed: then its suite is left out, which CI does not
+ * The program, or undefined where it is not installed: then what needs it is left out, which CI does not
  * allow.
  */
 export function findProgram(name: string): string | undefined {
   const found = PLACES.map((place) => join(place, name)).find((path) => existsSync(path));
   if (found === undefined && process.env['CI'] === 'true') {
-    throw new Error(`${name} is not installed, so its store would go untested`);
+    throw new Error(`${name} is not installed, so what needs it would go untested`);
   }
   return found;
 }
