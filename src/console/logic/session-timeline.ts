@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../api/views.ts';
+import type { SessionEvent, SessionRow } from '../api/views.ts';
 
 /** A tool call with what became of it. */
 export interface ToolBlock {
@@ -11,6 +11,8 @@ export interface ToolBlock {
   /** True for a tool that the client of the Session answers. */
   readonly isCustom: boolean;
   state: 'waiting' | 'running' | 'done' | 'failed' | 'denied';
+  /** Type of the event that answers it while it waits for the result of a tool; undefined: a permission. */
+  resultType: string | undefined;
   result: string | undefined;
   /** Milliseconds from the call to its result. */
   ms: number | undefined;
@@ -52,8 +54,15 @@ const TEXTS: Readonly<Record<string, TextBlock['kind']>> = {
 };
 const RESULTS = ['tool_use_id', 'mcp_tool_use_id', 'custom_tool_use_id'] as const;
 
-/** Turns of a Session from its events in their order; an event that comes twice counts once. */
-export function toTimeline(events: readonly SessionEvent[]): Turn[] {
+/**
+ * Turns of a Session from its events in their order; an event that comes twice counts once.
+ *
+ * @param waiting the calls that the Session waits for, as the gateway says
+ */
+export function toTimeline(
+  events: readonly SessionEvent[],
+  waiting?: SessionRow['waiting'],
+): Turn[] {
   const timeline = new Timeline();
   const seen = new Set<string>();
   for (const event of events) {
@@ -61,6 +70,7 @@ export function toTimeline(events: readonly SessionEvent[]): Turn[] {
     seen.add(event.id);
     timeline.take(event);
   }
+  for (const call of waiting?.calls ?? []) timeline.wait(call.id, call.answered_by);
   return timeline.turns;
 }
 
@@ -79,6 +89,14 @@ class Timeline {
     else if (type === 'span.model_request_end') this.#count(event);
     else if (type === 'session.status_idle') this.#rest(event);
     else this.#mark(event);
+  }
+
+  /** Notes that a call waits for an event of this type; one that has its result waits no longer. */
+  wait(id: string, type: string): void {
+    const tool = this.#tools.get(id);
+    if (!tool || tool.result !== undefined) return;
+    tool.state = 'waiting';
+    tool.resultType = type === 'user.tool_confirmation' ? undefined : type;
   }
 
   #begin({ id, processed_at: at }: SessionEvent): void {
@@ -110,6 +128,7 @@ class Timeline {
       input: event['input'],
       isCustom: event.type === 'agent.custom_tool_use',
       state: permission === 'ask' ? 'waiting' : permission === 'deny' ? 'denied' : 'running',
+      resultType: undefined,
       result: undefined,
       ms: undefined,
     };

@@ -113,6 +113,18 @@ describe('a call of a tool', () => {
     expect(waitingTools(waiting).map(({ id }) => id)).toEqual([use.id]);
     expect(blocksOf(use, word('allow'))).toMatchObject([{ state: 'running' }]);
     expect(blocksOf(use, word('deny'))).toMatchObject([{ state: 'denied' }]);
+    const custom = call('custom_tool_use');
+    const waits = (id: string, answered_by = 'user.custom_tool_result') =>
+      ({ since: '', message: '', calls: [{ id, answered_by, name: 'x', server: null }] }) as never;
+    const asked = toTimeline([said('a'), custom], waits(custom.id));
+    expect(waitingTools(asked)).toMatchObject([{ resultType: 'user.custom_tool_result' }]);
+    const answered = event('user.custom_tool_result', { custom_tool_use_id: custom.id });
+    expect(waitingTools(toTimeline([custom, answered], waits(custom.id)))).toEqual([]);
+    const own = toTimeline([use, word('allow')], waits(use.id, 'user.tool_result'));
+    expect(waitingTools(own)).toMatchObject([{ resultType: 'user.tool_result' }]);
+    expect(waitingTools(toTimeline([use], waits('other')))).toMatchObject([
+      { resultType: undefined },
+    ]);
     expect(() => toTimeline([event('user.tool_confirmation', { tool_use_id: 'x' })])).not.toThrow();
   });
 });

@@ -5,6 +5,7 @@ import { useConsole } from '../../frame/state.ts';
 import { counted, money } from '../../logic/format.ts';
 import { toRequestsOf } from '../../logic/requests-view.ts';
 import { toTimeline, waitingTools } from '../../logic/session-timeline.ts';
+import type { ToolBlock } from '../../logic/session-timeline.ts';
 import { toApiError, useLoad } from '../../parts/load.ts';
 import { Copy, Problem } from '../../parts/parts.tsx';
 import { SessionState } from './session-state.tsx';
@@ -25,11 +26,14 @@ export function SessionDetail({ id, session: listed, onClose, onChange }: Sessio
   const { events, problem } = useEvents(id);
   const failure = useSignal('');
   const own = useLoad(
-    (signal) => api.json<SessionRow>(`/v1/sessions/${encodeURIComponent(id)}`, { signal }),
+    (signal) => {
+      const query = { include: 'waiting' };
+      return api.json<SessionRow>(`/v1/sessions/${encodeURIComponent(id)}`, { query, signal });
+    },
     [id, events.value.length],
   );
   const session = own.value.value ?? listed;
-  const turns = toTimeline(events.value);
+  const turns = toTimeline(events.value, session?.waiting);
   const path = `/v1/sessions/${encodeURIComponent(id)}` as const;
   const act = async (done: string, send: () => Promise<unknown>): Promise<void> => {
     try {
@@ -64,7 +68,7 @@ export function SessionDetail({ id, session: listed, onClose, onChange }: Sessio
         <button
           type="button"
           class="button small"
-          disabled={session?.status !== 'running'}
+          disabled={session?.status !== 'running' && !session?.waiting}
           onClick={() => send('Interrupted', { type: 'user.interrupt' })}
         >
           Interrupt
@@ -86,7 +90,13 @@ export function SessionDetail({ id, session: listed, onClose, onChange }: Sessio
       <div class="timeline" ref={end} role="log" aria-label="Timeline" tabIndex={0}>
         {problem.value && <Problem error={problem.value} />}
         {turns.map((turn, index) => (
-          <TurnView key={turn.id} turn={turn} number={index + 1} onConfirm={confirm} />
+          <TurnView
+            key={turn.id}
+            turn={turn}
+            number={index + 1}
+            onConfirm={confirm}
+            onAnswer={(tool, text) => send('Answered', toResult(tool, text))}
+          />
         ))}
       </div>
       {failure.value && <Problem error={failure.value} />}
@@ -98,19 +108,25 @@ export function SessionDetail({ id, session: listed, onClose, onChange }: Sessio
           }
         />
         <p class="dim">
-          {waiting > 0 && (
-            <strong class="warn">
-              {waiting === 1
-                ? 'A tool call waits for you. '
-                : `${waiting} tool calls wait for you. `}
-            </strong>
-          )}
+          <Waiting count={waiting} />
           {counted(session?.stats?.turns, 'turn')} ·{' '}
           <a href={toRequestsOf('conversation', id)}>{money(session?.usage?.cost)}</a>
         </p>
       </div>
     </aside>
   );
+}
+
+/** The event that gives the result of a call. */
+function toResult({ id, resultType: type }: ToolBlock, text: string): Record<string, unknown> {
+  const member = type === 'user.custom_tool_result' ? 'custom_tool_use_id' : 'tool_use_id';
+  return { type, [member]: id, content: [{ type: 'text', text }] };
+}
+
+function Waiting({ count }: { count: number }) {
+  if (count === 0) return null;
+  const text = count === 1 ? 'A tool call waits for you. ' : `${count} tool calls wait for you. `;
+  return <strong class="warn">{text}</strong>;
 }
 
 /** Keeps the end in sight for a reader who is there; leaves all others where they are. */

@@ -1,5 +1,5 @@
 import type { SessionRow } from '../../api/views.ts';
-import { State } from '../../parts/parts.tsx';
+import { Ago, State } from '../../parts/parts.tsx';
 import type { Tone } from '../../parts/parts.tsx';
 
 const TONES: Readonly<Record<string, Tone>> = {
@@ -12,5 +12,16 @@ const TONES: Readonly<Record<string, Tone>> = {
 /** Status of a Session as a word and a shape. */
 export function SessionState({ session }: { session: SessionRow }) {
   if (session.archived_at) return <State tone="dim">archived</State>;
+  if (session.waiting)
+    return (
+      <span title={session.waiting.message}>
+        <State tone="warn">
+          waits: {[...new Set(session.waiting.calls.map(({ name }) => name))].join(', ')}
+        </State>{' '}
+        <span class="dim">
+          <Ago at={session.waiting.since} />
+        </span>
+      </span>
+    );
   return <State tone={TONES[session.status] ?? 'warn'}>{session.status}</State>;
 }

@@ -16,6 +16,7 @@ import '../../styles/sessions.css';
 const POLL_MS = 5_000;
 /** Sessions that are shown at first, and more at a time. */
 const PAGE = 100;
+const QUERY = { limit: PAGE, include: 'waiting' };
 
 /** Sessions of the organization, and the timeline of the one that is open. */
 export function SessionsPage() {
@@ -23,7 +24,7 @@ export function SessionsPage() {
   const { route } = useLocation();
   const { id = '' } = useRoute().params;
   const { value, error, reload } = useLoad(
-    (signal) => api.json<Page<SessionRow>>('/v1/sessions', { query: { limit: PAGE }, signal }),
+    (signal) => api.json<Page<SessionRow>>('/v1/sessions', { query: QUERY, signal }),
     [],
   );
   const { rows, isMore, problem, showOlder } = useOlder(value.value);
@@ -114,7 +115,7 @@ function useOlder(newest: Page<SessionRow> | undefined): Older {
     isBusy.value = true;
     try {
       const next = await api.json<Page<SessionRow>>('/v1/sessions', {
-        query: { limit: PAGE, page },
+        query: { ...QUERY, page },
       });
       // Rows that new ones push out of the newest stay.
       older.value = { ...next, data: [...rows, ...next.data] };

@@ -1,18 +1,21 @@
+import { useSignal } from '@preact/signals';
 import { clockTime, count, counted, dateTime, duration } from '../../logic/format.ts';
 import type { Block, ToolBlock, Turn } from '../../logic/session-timeline.ts';
 import { State } from '../../parts/parts.tsx';
 import type { Tone } from '../../parts/parts.tsx';
 
 type OnConfirm = (tool: string, result: 'allow' | 'deny') => void;
+type OnAnswer = (tool: ToolBlock, text: string) => void;
 
 interface TurnViewProps {
   readonly turn: Turn;
   readonly number: number;
   readonly onConfirm: OnConfirm;
+  readonly onAnswer: OnAnswer;
 }
 
 /** One turn: its messages, thoughts, calls and answers. */
-export function TurnView({ turn, number, onConfirm }: TurnViewProps) {
+export function TurnView({ turn, number, ...answers }: TurnViewProps) {
   const at = Date.parse(turn.at);
   const lasted = turn.endedAt === undefined ? undefined : Date.parse(turn.endedAt) - at;
   return (
@@ -30,7 +33,7 @@ export function TurnView({ turn, number, onConfirm }: TurnViewProps) {
         </span>
       </header>
       {turn.blocks.map((block) => (
-        <BlockView key={block.id} block={block} onConfirm={onConfirm} />
+        <BlockView key={block.id} block={block} {...answers} />
       ))}
     </section>
   );
@@ -38,8 +41,10 @@ export function TurnView({ turn, number, onConfirm }: TurnViewProps) {
 
 const SPEAKERS = { user: 'User', agent: 'Agent', system: 'System' } as const;
 
-function BlockView({ block, onConfirm }: { block: Block; onConfirm: OnConfirm }) {
-  if (block.kind === 'tool') return <ToolView tool={block} onConfirm={onConfirm} />;
+type Answers = Pick<TurnViewProps, 'onConfirm' | 'onAnswer'>;
+
+function BlockView({ block, ...answers }: { block: Block } & Answers) {
+  if (block.kind === 'tool') return <ToolView tool={block} {...answers} />;
   if (block.kind === 'mark')
     return (
       <p class={`mark ${block.tone}`}>
@@ -69,7 +74,7 @@ const STATES: Readonly<Record<ToolBlock['state'], readonly [Tone, string]>> = {
   denied: ['bad', 'denied'],
 };
 
-function ToolView({ tool, onConfirm }: { tool: ToolBlock; onConfirm: OnConfirm }) {
+function ToolView({ tool, onConfirm, onAnswer }: { tool: ToolBlock } & Answers) {
   const [tone, word] = STATES[tool.state];
   const isWaiting = tool.state === 'waiting';
   return (
@@ -97,7 +102,8 @@ function ToolView({ tool, onConfirm }: { tool: ToolBlock; onConfirm: OnConfirm }
           </>
         )}
       </details>
-      {isWaiting && (
+      {isWaiting && tool.resultType !== undefined && <ResultForm tool={tool} onAnswer={onAnswer} />}
+      {isWaiting && tool.resultType === undefined && (
         <div class="row asks-row">
           <span class="grow">May the agent call {tool.name}?</span>
           <button type="button" class="button danger" onClick={() => onConfirm(tool.id, 'deny')}>
@@ -109,5 +115,30 @@ function ToolView({ tool, onConfirm }: { tool: ToolBlock; onConfirm: OnConfirm }
         </div>
       )}
     </div>
+  );
+}
+
+function ResultForm({ tool, onAnswer }: { tool: ToolBlock; onAnswer: OnAnswer }) {
+  const text = useSignal('');
+  return (
+    <form
+      class="row asks-row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onAnswer(tool, text.value);
+      }}
+    >
+      <textarea
+        class="input grow"
+        rows={2}
+        aria-label={`Result of ${tool.name}`}
+        placeholder={`Result of ${tool.name}`}
+        value={text.value}
+        onInput={({ currentTarget }) => (text.value = currentTarget.value)}
+      />
+      <button type="submit" class="button main" disabled={text.value.trim() === ''}>
+        Answer
+      </button>
+    </form>
   );
 }
