@@ -7,6 +7,10 @@ export interface GatewayStatus {
   store: { driver: string; scope: string; state: string; warnings: readonly string[] };
   workers: readonly { id: string; since: string }[];
   providers: readonly { name: string; routes: readonly Record<string, unknown>[] }[];
+  /** Files that it reads again at a reload; absent from older gateways. */
+  follows?: { files: readonly string[]; watch: boolean } | null;
+  /** Jobs that are begun or wait, by kind; absent from older gateways. */
+  work?: Readonly<Record<string, number>>;
   /** Routes and APIs without a known price; gateways of former releases do not say. */
   unpriced?: readonly string[];
   [field: string]: unknown;
@@ -24,6 +28,25 @@ export interface PlannedFiles {
   /** The plan of `gateway plan -o json`; null where a finding is an error. */
   plan: Record<string, unknown> | null;
   [field: string]: unknown;
+}
+
+/** Declared value of a secret, to be compared with the stored one. */
+export interface GivenSecret {
+  readonly kind: string;
+  /** Null for an object that is to be created. */
+  readonly id: string | null;
+  readonly field: string;
+  readonly value: string;
+}
+
+/** How a {@link GivenSecret} compares; newer servers may add fields. */
+export interface SecretComparison {
+  same: boolean;
+  /** Fingerprint of the stored value; null where there is none. */
+  stored: string | null;
+  given: string;
+  /** Id of the key that has, or had, the value. */
+  holder: string | null;
 }
 
 /** List of published prices that the gateway uses; newer servers may add fields. */
@@ -49,6 +72,11 @@ export interface OperatorsClient {
     files: readonly GivenFile[],
     options?: { prune?: boolean; adopt?: boolean; signal?: AbortSignal },
   ): Promise<PlannedFiles>;
+  /** One answer for each, in their order, of at most 500. Changes nothing. */
+  compareSecrets(
+    secrets: readonly GivenSecret[],
+    signal?: AbortSignal,
+  ): Promise<readonly SecretComparison[]>;
   prices(signal?: AbortSignal): Promise<PriceListView>;
   /** Uses a list, given as its JSON text, in place of the shipped one or of a former one. */
   keepPrices(
@@ -64,6 +92,10 @@ const isStatus = hasStrings<GatewayStatus>('version');
 const isPrices = hasStrings<PriceListView>('in_use', 'shipped_version');
 const PRICES = '/admin/v1/prices';
 
+function isComparison(value: unknown): value is { data: SecretComparison[] } {
+  return isRecord(value) && Array.isArray(value['data']);
+}
+
 function isPlanned(value: unknown): value is PlannedFiles {
   return isRecord(value) && Array.isArray(value['diagnostics']) && 'plan' in value;
 }
@@ -77,6 +109,11 @@ export function createOperatorsClient(http: Http): OperatorsClient {
       const path = '/admin/v1/configuration/plan';
       const call = { method: 'POST', path, body: { files, ...options }, signal };
       return (await http.json(call, isPlanned)).body;
+    },
+    async compareSecrets(secrets, signal) {
+      const path = '/admin/v1/configuration/secrets';
+      const call = { method: 'POST', path, body: { secrets }, signal };
+      return (await http.json(call, isComparison)).body.data;
     },
     prices: async (signal) =>
       (await http.json({ method: 'GET', path: PRICES, signal }, isPrices)).body,

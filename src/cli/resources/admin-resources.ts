@@ -1,7 +1,12 @@
 import type { Client } from '../../client/create-client.ts';
 import { collect } from '../../client/http/pages.ts';
 import type { Inventory } from '../../config/actual/inventory.ts';
-import type { InventoryClient, ResourceClient } from '../../config/actual/resource-client.ts';
+import type {
+  AskedSecret,
+  ComparedSecret,
+  InventoryClient,
+  ResourceClient,
+} from '../../config/actual/resource-client.ts';
 import { collectionOf } from '../../core/kinds.ts';
 
 function toInventoryClient(client: Client): InventoryClient {
@@ -28,12 +33,33 @@ function toInventory(view: Readonly<Record<string, unknown>>): Inventory {
   return { ...rest, namespace: String(name) } as unknown as Inventory;
 }
 
+/** Secrets of one call. */
+const SECRETS = 200;
+
+/** Undefined where the gateway is older, or compares none for this key. */
+async function compareSecrets(
+  client: Client,
+  asked: readonly AskedSecret[],
+): Promise<ComparedSecret[] | undefined> {
+  const answers: ComparedSecret[] = [];
+  try {
+    for (let at = 0; at < asked.length; at += SECRETS)
+      answers.push(...(await client.operators.compareSecrets(asked.slice(at, at + SECRETS))));
+  } catch (thrown) {
+    const { status } = thrown as { status?: number };
+    if (status === 403 || status === 404) return undefined;
+    throw thrown;
+  }
+  return answers;
+}
+
 /**
  * Client of plan and apply over HTTP. An interrupt stops before the next call, not in the middle.
  */
 export function toResourceClient(client: Client): ResourceClient {
   return {
     inventories: toInventoryClient(client),
+    compareSecrets: (asked) => compareSecrets(client, asked),
     list: (kind) => collect(client.admin(collectionOf(kind)).list()),
     create: (kind, body, name) => client.admin(collectionOf(kind)).create(body, undefined, name),
     update: (kind, id, { body, expectedVersion }) =>

@@ -320,7 +320,7 @@ export class Repository implements ResourceAccess {
     const all = [...ops, ...(renamed?.ops ?? [])];
     const conflict = await this.rows.commit(all, { note, further: renamed?.notes, heldEpoch });
     if (!conflict) return next;
-    if (moved.length > 0) await this.rows.refuseTaken(definition, next, conflict);
+    await this.rows.refuseTaken(definition, next, conflict);
     return undefined;
   }
 

@@ -148,7 +148,7 @@ async function compose(
     ...healthRoutes({ store, clock, condition: told }),
     ...publicRoutes(serving),
     ...[assets, agents, schedules, runs].flatMap((part) => part.routes),
-    ...managementRoutes({ ...options, ...shared, ...known }),
+    ...managementRoutes({ ...options, ...shared, ...known, hasher: resources.hasher }),
   ];
   const serve = [schedules.firing, jobs, schedules, runs, agents, assets, listing, alerts];
   let closing: Promise<void> | undefined;

@@ -3,6 +3,7 @@ import type { LinkDeps } from '../console/link-handlers.ts';
 import type { RouteSpec } from '../http/routes.ts';
 import type { AccountRoutesDeps } from '../routes/account-handlers.ts';
 import type { AdminDeps } from '../routes/admin-handlers.ts';
+import type { ConfigurationDeps } from '../routes/configuration-handlers.ts';
 import { lazyRoutes } from '../routes/lazy-routes.ts';
 import {
   ACCOUNT_ROUTES,
@@ -21,7 +22,12 @@ import { ownKeyRoute } from '../routes/own-key-route.ts';
 
 /** The ways to see and change resources and accounts; what serves them is loaded at the first use. */
 export function managementRoutes(
-  deps: AdminDeps & AccountRoutesDeps & LinkDeps & RequestStreamsDeps & SsoHandlersDeps,
+  deps: AdminDeps &
+    AccountRoutesDeps &
+    ConfigurationDeps &
+    LinkDeps &
+    RequestStreamsDeps &
+    SsoHandlersDeps,
 ): RouteSpec[] {
   const { definitions } = deps.repository;
   const kinds = lazy('the API of resources', async () => {

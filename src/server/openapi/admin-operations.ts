@@ -110,4 +110,21 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, OperationDoc>> = {
     ),
     answer: typed('configuration_plan'),
   },
+  'POST /admin/v1/configuration/secrets': {
+    summary: 'Compare declared values of secrets with the stored ones',
+    body: object({
+      secrets: {
+        type: 'array',
+        items: object({ kind: text, id: orNull(text), field: text, value: text }),
+        minItems: 1,
+      },
+    }),
+    answer: object({
+      type: { const: 'secret_comparison' },
+      data: {
+        type: 'array',
+        items: object({ same: flag, stored: orNull(text), given: text, holder: orNull(text) }),
+      },
+    }),
+  },
 };

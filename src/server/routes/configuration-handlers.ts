@@ -2,6 +2,10 @@ import { posix } from 'node:path';
 import { z } from 'zod';
 import { nameOrganizations } from '../../config/actual/name-organizations.ts';
 import { readActual } from '../../config/apply/apply.ts';
+import type { ComparedSecret } from '../../config/actual/resource-client.ts';
+import { CONFIG_KINDS, kindOf } from '../../config/objects/kinds.ts';
+import type { KeyHasher } from '../../core/seal.ts';
+import { compareSecret } from '../secrets/compare-secrets.ts';
 import type { Inventory } from '../../config/actual/inventory.ts';
 import { checkDangling } from '../../config/plan/check-online.ts';
 import { plan } from '../../config/plan/plan.ts';
@@ -23,6 +27,13 @@ import type { CONFIGURATION_ROUTES } from './outlines.ts';
 
 export interface ConfigurationDeps extends GateDeps, ResourceBodies {
   readonly repository: Repository;
+  readonly hasher: KeyHasher;
+}
+
+/** Answers for declared values of secrets, in their order. */
+export interface SecretComparisonView {
+  readonly type: 'secret_comparison';
+  readonly data: readonly ComparedSecret[];
 }
 
 /** Findings of `validate` for files, and the plan of `plan` against this gateway. */
@@ -36,6 +47,7 @@ export interface ConfigurationPlanView {
 /** Folder in place of that of the files; nothing is read from the disk. */
 const FOLDER = '/files';
 const MAX_FILES = 100;
+const MAX_SECRETS = 500;
 
 const fields = z.object({
   files: z
@@ -46,7 +58,26 @@ const fields = z.object({
   adopt: z.boolean().default(false),
 });
 
-/** `POST /admin/v1/configuration/plan`: changes nothing. */
+const secrets = z.object({
+  secrets: z
+    .array(
+      z
+        .object({
+          kind: z.enum(CONFIG_KINDS.map(({ kind }) => kind)),
+          id: z.string().min(1).max(128).nullable(),
+          field: z.string().min(1).max(128),
+          value: z.string().min(1).max(65_536),
+        })
+        .refine(({ kind, field }) => kindOf(kind).secrets.includes(field), {
+          path: ['field'],
+          error: 'expected a write-only field of the kind',
+        }),
+    )
+    .min(1)
+    .max(MAX_SECRETS),
+});
+
+/** `POST /admin/v1/configuration/plan` and `…/secrets`: change nothing. */
 export function configurationHandlers(
   deps: ConfigurationDeps,
 ): HandlersOf<typeof CONFIGURATION_ROUTES> {
@@ -56,6 +87,16 @@ export function configurationHandlers(
       const bytes = await readBody(exchange, { limit, holder });
       const given = parseFields(fields, await readObject(bytes, { values }));
       return { status: 200, body: await planFiles(given as z.output<typeof fields>, deps) };
+    }),
+    // A key that may write a secret may ask whether it is the stored one.
+    compareSecrets: asAdmin('write', deps, async (exchange, { keyId: holder }) => {
+      const bytes = await readBody(exchange, { limit, holder });
+      const given = parseFields(secrets, await readObject(bytes, { values }));
+      const data: ComparedSecret[] = [];
+      for (const secret of (given as z.output<typeof secrets>).secrets)
+        data.push(await compareSecret(secret, deps));
+      const body: SecretComparisonView = { type: 'secret_comparison', data };
+      return { status: 200, body };
     }),
   };
 }

@@ -114,6 +114,7 @@ export const SSO_ROUTES = toOutline({
 /** Findings and plans for files of configuration, for keys with the scope `admin`. */
 export const CONFIGURATION_ROUTES = toOutline({
   '/admin/v1/configuration/plan': { POST: 'planFiles' },
+  '/admin/v1/configuration/secrets': { POST: 'compareSecrets' },
 });
 
 /** The list of published prices, for keys with the scope `admin`. */

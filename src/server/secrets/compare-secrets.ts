@@ -23,7 +23,8 @@ export async function compareSecret(
   { repository, hasher }: CompareDeps,
 ): Promise<ComparedSecret> {
   const definition = repository.definitionOf(kindOf(kind).definition.kind);
-  const stored = id === null ? undefined : await repository.find(definition, id, { organization: null });
+  const stored =
+    id === null ? undefined : await repository.find(definition, id, { organization: null });
   const hashes = hasher.hashes(value);
   const given = fingerprint(hashes[0]);
   if (kind === 'key') {

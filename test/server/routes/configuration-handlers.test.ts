@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { configurationHandlers } from '../../../src/server/routes/configuration-handlers.ts';
-import type { ConfigurationPlanView } from '../../../src/server/routes/configuration-handlers.ts';
+import type {
+  ConfigurationPlanView,
+  SecretComparisonView,
+} from '../../../src/server/routes/configuration-handlers.ts';
 import type { Principal } from '../../../src/usage/principal.ts';
+import { verifies } from '../../requirements.ts';
 import { makeResources } from '../../resources/make-resources.ts';
 import { answerOf, keyring } from './handler-calls.ts';
 
@@ -15,9 +19,9 @@ const owners = (...names: string[]): string =>
   text('organizations:', ...names.map((name) => `  - name: ${name}`));
 
 function setUp(of: Partial<Principal> = { scopes: new Set(['admin']) }) {
-  const { repository, call } = makeResources();
+  const { repository, hasher, call } = makeResources();
   const keys = { ...keyring(of), maxBodyBytes: 100_000 };
-  const { planFiles } = configurationHandlers({ ...keys, repository });
+  const { planFiles, compareSecrets } = configurationHandlers({ ...keys, repository, hasher });
   const send = async (body: object) => {
     const answer = await answerOf(planFiles, { method: 'POST', body });
     expect(answer.status).toBe(200);
@@ -27,7 +31,7 @@ function setUp(of: Partial<Principal> = { scopes: new Set(['admin']) }) {
     const { plan, diagnostics } = await send({ files, ...rest });
     return { plan, diagnostics, actions: plan?.actions.map((one) => `${one.action} ${one.kind}`) };
   };
-  return { call, send, planned, inside: keys.inside };
+  return { call, send, planned, compareSecrets, inside: keys.inside };
 }
 
 describe('a plan for files', () => {
@@ -174,5 +178,45 @@ describe('planning', () => {
   ])('is closed to keys %s', async (_, of) => {
     const { send } = setUp(of);
     await expect(send({ files: [] })).rejects.toMatchObject({ code: 'insufficient_scope' });
+  });
+});
+
+describe('declared values of secrets', () => {
+  const compare = async (of: Partial<Principal>, ...secrets: object[]) => {
+    const { call, compareSecrets } = setUp(of);
+    const made = async (collection: string, body: object) =>
+      (await call(`POST ${collection}`, { body })).body['id'] as string;
+    const up = await made('providers', { name: 'up', type: 'openai', api_key: 'sk-stored' });
+    const asked = secrets.map((one) => ({ kind: 'provider', id: up, field: 'api_key', ...one }));
+    return answerOf(compareSecrets, { method: 'POST', body: { secrets: asked } });
+  };
+  const ADMIN = { scopes: new Set(['admin' as const]) };
+
+  it(
+    verifies('apply.secret-shown', 'are compared in the gateway, and told apart by fingerprints'),
+    async () => {
+      const answer = await compare(
+        ADMIN,
+        { value: 'sk-stored' },
+        { value: 'sk-other' },
+        { id: null, value: 'x' },
+      );
+      const { data } = answer.body as SecretComparisonView;
+      expect(data).toMatchObject([
+        { same: true, holder: null },
+        { same: false, stored: data[0]?.stored },
+        { same: false, stored: null },
+      ]);
+      expect(data[0]?.given).toBe(data[0]?.stored);
+      expect(data[1]?.given).toMatch(/^[\w-]{8}$/);
+      expect(data[1]?.given).not.toBe(data[0]?.stored);
+    },
+  );
+
+  it('are refused of fields that hold none, and for a role that may not write', async () => {
+    const named = compare(ADMIN, { field: 'name', value: 'up' });
+    await expect(named).rejects.toMatchObject({ status: 400, param: 'secrets[0].field' });
+    const viewer = { ...ADMIN, role: 'viewer' as const };
+    await expect(compare(viewer, { value: 'x' })).rejects.toMatchObject({ status: 403 });
   });
 });
