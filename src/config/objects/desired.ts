@@ -7,6 +7,9 @@ import { ObjectRef } from './references.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
+/** Namespace of files that name none. */
+export const DEFAULT_NAMESPACE = 'default';
+
 const FOLLOWERS: readonly KindName[] = ['service', 'deployment'];
 
 /** Makes an object that refers to an Agent without a version run the newest one. */
@@ -84,7 +87,7 @@ export function toDesired(
       .map((entry, index) => toObject(kind, entry, locate([collection, index])));
     objects.push(...(kind === 'model' ? byFallbacks(ofKind) : ofKind.sort(byIdentity)));
   }
-  const namespace = typeof tree['namespace'] === 'string' ? tree['namespace'] : 'default';
+  const namespace = typeof tree['namespace'] === 'string' ? tree['namespace'] : DEFAULT_NAMESPACE;
   return { namespace, managed, objects, moved: toMoves(tree['moved']) };
 }
 

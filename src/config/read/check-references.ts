@@ -1,7 +1,9 @@
 import { suggest } from '../../core/suggest.ts';
-import { declaredOwner, fallbacksOf, identityIn } from '../objects/desired.ts';
+import { declaredOwner, DEFAULT_NAMESPACE, fallbacksOf, identityIn } from '../objects/desired.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import { CONFIG_KINDS, DEFAULT_ORGANIZATION, type KindName } from '../objects/kinds.ts';
+import { MODEL_USERS, namedObjects } from '../objects/named-objects.ts';
+import { createModelCheck } from './check-aliases.ts';
 import { checkMoves } from './check-moves.ts';
 import {
   type Checked,
@@ -25,11 +27,11 @@ import { ObjectRef } from '../objects/references.ts';
  */
 export function checkReferences(tree: Tree, places: Places, partial?: string): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
-  const report: Report = (path, { message, hint }) =>
+  const report: Report = (path, { message, hint }, severity = 'error') =>
     void diagnostics.push({
       ...places.find(tree, path),
       path: formatPath(path),
-      severity: 'error',
+      severity,
       message,
       ...(hint !== undefined && { hint }),
     });
@@ -43,6 +45,7 @@ export function checkReferences(tree: Tree, places: Places, partial?: string): D
   checkIdentities(checked);
   checkNames(checked);
   checkObjectRefs(checked);
+  checkModels(checked);
   checkMoves(checked);
   checkCycles(tree, report);
   return diagnostics;
@@ -138,6 +141,47 @@ function ownerAt(tree: Tree, [section, index]: Path): string {
   const entries = tree[String(section)];
   const entry: unknown = Array.isArray(entries) ? entries[Number(index)] : undefined;
   return declaredOwner(isRecord(entry) ? entry['organization'] : undefined);
+}
+
+/**
+ * Checks the models of Agents and of what runs without one. A name whose first part no declared object
+ * has may be declared by another namespace of the gateway, where the files have one of their own.
+ */
+function checkModels({ tree, report }: Checked): void {
+  const faultOf = createModelCheck(tree);
+  const isShared = (tree['namespace'] ?? DEFAULT_NAMESPACE) !== DEFAULT_NAMESPACE;
+  const own = new Set(
+    ['models', 'providers', 'aliases'].flatMap((collection) =>
+      entriesOf(tree, collection).map(([, { name }]) => vendorOf(String(name))),
+    ),
+  );
+  for (const { kind, collection } of CONFIG_KINDS) {
+    for (const [index, entry] of MODEL_USERS.has(kind) ? entriesOf(tree, collection) : []) {
+      for (const { path, kind: target, name, isReference } of namedObjects(kind, entry)) {
+        if (target !== 'model' || isReference || isHarnessed(tree, entry, path)) continue;
+        const problem = faultOf(name, true);
+        if (problem === undefined) continue;
+        const mayBeElsewhere = isShared && !own.has(vendorOf(name));
+        const message = `${problem.message}, unless another namespace of the gateway does`;
+        if (mayBeElsewhere)
+          report([collection, index, ...path], { ...problem, message }, 'warning');
+        else report([collection, index, ...path], problem);
+      }
+    }
+  }
+}
+
+/** True for the model that a Schedule gives an Agent which may have a harness, with models of its own. */
+function isHarnessed(tree: Tree, { agent_id: agent }: Readonly<Tree>, [first]: Path): boolean {
+  if (first !== 'agent_config') return false;
+  const name = agent instanceof ObjectRef ? agent.name : agent;
+  const found = entriesOf(tree, 'agents').filter(([, one]) => one['name'] === name);
+  return found.length === 0 || found.some(([, { harness }]) => (harness ?? null) !== null);
+}
+
+/** First part of the name of a model or an alias; the name of a provider. */
+function vendorOf(name: string): string {
+  return name.trim().split('/', 1)[0] ?? '';
 }
 
 /** Reports each cycle once, at the fallback that closes it. */

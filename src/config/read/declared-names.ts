@@ -6,7 +6,7 @@ import type { Path, Places } from '../source/locate.ts';
 
 export type Tree = Record<string, unknown>;
 export type Problem = Pick<Diagnostic, 'message' | 'hint'>;
-export type Report = (path: Path, problem: Problem) => void;
+export type Report = (path: Path, problem: Problem, severity?: Diagnostic['severity']) => void;
 
 /** Declared names of a kind, each with the organizations that have it; undefined where only the server knows. */
 export type Names = ReadonlyMap<string, readonly string[]> | undefined;

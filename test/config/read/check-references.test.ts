@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/read/load-config.ts';
 import { formatDiagnostics } from '../../../src/config/source/diagnostic.ts';
+import { verifies } from '../../requirements.ts';
 import { memoryFiles } from '../memory-files.ts';
 
 async function problems(...lines: string[]): Promise<string[]> {
@@ -115,5 +116,91 @@ describe('fallbacks', () => {
       'g.yaml:4:29: error: models[1].fallbacks[0]: the fallbacks form a cycle: a/b → c/d → a/b',
       '  hint: remove one of them',
     ]);
+  });
+});
+
+describe('the model of an Agent', () => {
+  const FILES = [
+    'providers: [{ name: mock, type: mock }, { name: open, type: mock, models: [gpt-*] }]',
+    'models: [{ name: team/a, routes: [{ provider: mock, upstream_model: echo }] }]',
+    'aliases: [{ name: fast, model: team/a }, { name: "any-*", model: "open/gpt-*" }]',
+  ];
+  const agent = (model: string, more = '') => `agents: [{ name: bot, model: "${model}"${more} }]`;
+
+  it(
+    verifies('apply.references-offline', 'is found missing where the files declare all models'),
+    async () => {
+      expect(await problems(...FILES, agent('team/b'))).toEqual([
+        'g.yaml:5:30: error: agents[0].model: no model is named team/b, and no provider serves it',
+        '  hint: did you mean team/a?',
+      ]);
+      expect(await problems(...FILES, 'agents: [{ name: bot, model: { id: mock/gone } }]')).toEqual(
+        [
+          'g.yaml:5:36: error: agents[0].model.id: no model is named mock/gone, and no provider serves it',
+          '  hint: add models: all to the provider mock, which serves declared models alone',
+        ],
+      );
+      const runtime = 'runtime: { type: agent, model: team/b }';
+      const [found] = await problems(
+        ...FILES,
+        `services: [{ name: s, protocols: [rest], ${runtime} }]`,
+      );
+      expect(found).toContain('services[0].runtime.model: no model is named team/b');
+    },
+  );
+
+  it(
+    verifies('apply.references-offline', 'may be whatever the files or only the server can know'),
+    async () => {
+      for (const name of ['team/a', 'fast', 'any-5', 'open/gpt-9'])
+        expect(await problems(...FILES, agent(name)), name).toEqual([]);
+      expect(await problems(agent('any/thing'))).toEqual([]);
+      const [providers = '', models = ''] = FILES;
+      expect(await problems(providers, agent('any/thing'))).toEqual([]);
+      expect(await problems(models, agent('any/thing'))).toEqual([]);
+      const harness = ['server: { harnesses: { h: { command: h } } }', ...FILES];
+      expect(await problems(...harness, agent('its/own', ', harness: h'))).toEqual([]);
+      const [warned] = await problems('namespace: one', ...FILES, agent('platform/big'));
+      expect(warned).toMatch(/warning: .*unless another namespace of the gateway does$/);
+      const [wrong] = await problems('namespace: one', ...FILES, agent('team/big'));
+      expect(wrong).toContain('error: agents[0].model: no model is named team/big');
+    },
+  );
+});
+
+describe('agent_id', () => {
+  const agents = 'agents: [{ name: support, model: a/b }]';
+  const users = (id: string) => [
+    `services: [{ name: s, agent_id: ${id}, protocols: [rest] }]`,
+    `deployments: [{ name: d, agent_id: ${id}, initial_events: [{ type: user.message, content: [{ type: text, text: Hi }] }] }]`,
+    `credentials: [{ name: c, agent_id: ${id}, scope: mcp, scope_name: x, secret_key: y, value: "\${secret:env:X}" }]`,
+  ];
+
+  it(
+    verifies('apply.references-offline', 'takes the name of an Agent, and misses none in silence'),
+    async () => {
+      for (const user of users('support')) expect(await problems(agents, user)).toEqual([]);
+      for (const user of users('suport')) {
+        const found = await problems(agents, user);
+        expect(found[0]).toMatch(/error: \w+\[0\]\.agent_id: no agent is named suport$/);
+        expect(found[1]).toBe('  hint: did you mean support?');
+      }
+      const id = 'agent_01m8kqcdtt000x9yfqrjzvx4ve';
+      for (const user of users(id)) expect(await problems(agents, user)).toEqual([]);
+    },
+  );
+
+  it('is a reference from there on, also for the version', async () => {
+    const { config } = await loadConfig({
+      paths: ['g.yaml'],
+      env: {},
+      cwd: '/gw',
+      files: memoryFiles({ '/gw/g.yaml': `version: 1\n${agents}\n${users('support')[0]}` }),
+    });
+    const service = config?.desired.objects.find(({ kind }) => kind === 'service');
+    expect(JSON.parse(JSON.stringify(service?.body))).toMatchObject({
+      agent_id: '${ref:agent.support.id}',
+      agent_version: '${ref:agent.support.version}',
+    });
   });
 });
