@@ -131,7 +131,7 @@ export class FakeServer implements ResourceClient {
     for (const { kind: target, target: name } of refs(spec)) {
       const exists = this.#objects.some(
         ({ kind: other, stored: { id, spec: known } }) =>
-          other === target && (known.name === name || id === name),
+          kindOf(other).definition.kind === target && (known.name === name || id === name),
       );
       if (!exists) throw refusal(404, `no ${target} ${name}`);
     }

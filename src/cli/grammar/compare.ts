@@ -7,9 +7,17 @@ import type { GatewayConfig } from '../../config/read/load-config.ts';
 import type { Plan } from '../../config/plan/plan.ts';
 import type { CommandResult } from '../command.ts';
 import type { InputOf } from '../commands.ts';
-import { changesExit, makePlan, planChoice, slugConflicts } from '../project/make-plan.ts';
+import {
+  changesExit,
+  makePlan,
+  planChoice,
+  missingModelTexts,
+  slugConflicts,
+} from '../project/make-plan.ts';
+import { followsItself, leftByReload, readFollowed, withFollowNote } from '../project/followed.ts';
 import { projectFile, withSelected } from '../project/project.ts';
-import { renderPlan } from '../output/render-plan.ts';
+import { MORE, renderPlan } from '../output/render-plan.ts';
+import type { Style } from '../output/style.ts';
 import { renderPlanMarkdown } from '../output/render-plan-markdown.ts';
 
 /** Reads the files and the gateway for `plan` and `diff`; changes nothing there. */
@@ -20,20 +28,30 @@ export function compare(
   const { flags, context } = input;
   const compared = async (config: GatewayConfig): Promise<CommandResult> => {
     const client = await context.connect({ near: projectFile(input) });
-    const sources = { config, resources: toResourceClient(client), server: client.baseUrl };
-    const { plan, options } = await makePlan(sources, planChoice(flags));
+    const followed = await readFollowed(client, config, context);
+    const resources = toResourceClient(client);
+    const sources = { config, resources, server: client.baseUrl, followed };
+    const made = await makePlan(sources, planChoice(flags));
+    const { plan, options } = made;
+    for (const text of missingModelTexts(options)) context.output.warn(text);
     for (const { message, hint } of slugConflicts(options)) {
       context.output.warn(`${message}; ${hint ?? ''}`);
     }
+    const isFollowed = followed?.isSame === true;
+    for (const text of isFollowed ? leftByReload(plan, options) : []) context.output.warn(text);
     if (out !== undefined) {
+      if (isFollowed) throw followsItself(plan, followed);
       const text = JSON.stringify(toPlanFile(plan, config.desired), undefined, 2);
       await writeFile(resolve(context.io.cwd, out), `${text}\n`, { mode: 0o600 });
       context.output.note(`wrote ${out}; apply it with \`${applyCommand(plan, out, input)}\``);
     }
+    const render = (style: Style): string =>
+      context.format === 'markdown'
+        ? renderPlanMarkdown(plan)
+        : renderPlan(plan, style, { all, more: MORE });
     return {
-      data: plan,
-      text: (style) =>
-        context.format === 'markdown' ? renderPlanMarkdown(plan) : renderPlan(plan, style, { all }),
+      data: { ...plan, ...(isFollowed && { follows: followed.files }) },
+      text: (style) => withFollowNote(render(style), plan, followed),
       exitCode: changesExit(plan, flags),
     };
   };

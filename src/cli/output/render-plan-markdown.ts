@@ -1,6 +1,9 @@
+import { leftOut } from '../../config/plan/fixed.ts';
 import type { Plan } from '../../config/plan/plan.ts';
 import type { PlanAction } from '../../config/plan/plan-action.ts';
+import { counted } from '../../core/counted.ts';
 import { oneLine } from '../../core/printable.ts';
+import { planCounts, renameLines } from './render-plan.ts';
 
 const SIGNS: Readonly<Record<PlanAction['action'], string>> = {
   create: '+ create',
@@ -18,23 +21,47 @@ const MAX_LENGTH = 60_000;
 
 /** A plan as a comment of a pull request: the counts, then every change as a diff block. */
 export function renderPlanMarkdown(plan: Plan): string {
-  const { create, update, replace, remove, none, total } = plan.summary;
-  const counts = [
-    `**${create}** to create`,
-    `**${update}** to update`,
-    ...(replace > 0 ? [`**${replace}** to replace`] : []),
-    `**${remove}** to remove`,
-    `${none} the same`,
-  ].join(', ');
+  const { none, total } = plan.summary;
+  const counts = planCounts(plan)
+    .map((one) => (one.endsWith('the same') ? one : one.replace(/^\d+/, '**$&**')))
+    .join(', ');
   const target = plan.target === null ? '' : ` on \`${plan.target.server}\``;
   const title = `### Gateway plan: namespace \`${plan.namespace}\`${target}`;
-  if (total === 0) return `${title}\n\nNo changes (${none} objects are as declared).\n`;
+  const said = [...leftOutItems(plan), ...secretItems(plan), ...renameBlock(plan)].join('\n');
+  const notes = said === '' ? '' : `\n${said}\n`;
+  if (total === 0) {
+    const same = counted(none, 'object is', 'objects are');
+    return `${title}\n\nNo changes (${same} as declared).\n${notes}`;
+  }
+  const { length } = plan.prunable;
   const left =
-    plan.mode === 'apply' && plan.prunable.length > 0
-      ? `\n${plan.prunable.length} objects are no longer declared; \`--prune\` removes them: ${names(plan.prunable)}.\n`
+    plan.mode === 'apply' && length > 0
+      ? `\n${counted(length, 'object is', 'objects are')} no longer declared; \`--prune\` removes ${length === 1 ? 'it' : 'them'}: ${names(plan.prunable)}.\n`
       : '';
   const lines = plan.actions.filter(({ action }) => action !== 'none').flatMap(linesOf);
-  return `${title}\n\n${counts}\n${left}\n${fenced(lines)}\n`;
+  return `${title}\n\n${counts}\n${left}${notes}\n${fenced(lines)}\n`;
+}
+
+/** A list of what stays as it is although the files say otherwise. */
+function leftOutItems(plan: Plan): string[] {
+  return leftOut(plan).map(
+    ({ kind, identity, reason }) =>
+      `- **blocked** \`${oneLine(`${kind} ${identity}`)}\`: ${oneLine(reason)}`,
+  );
+}
+
+function secretItems({ secrets = [] }: Plan): string[] {
+  return secrets.map(
+    ({ kind, identity, field, stored, given, command }) =>
+      `- \`${oneLine(`${kind} ${identity}`)}\`: ${field} has another value on the gateway (fingerprint ${stored}) than in the files (${given}); \`${oneLine(command)}\` takes that of the files`,
+  );
+}
+
+function renameBlock(plan: Plan): string[] {
+  const [title, ...lines] = renameLines(plan);
+  return title === undefined
+    ? []
+    : [`\n${title}\n`, '```yaml', ...lines.map((line) => line.slice(4)), '```'];
 }
 
 function names(objects: Plan['prunable']): string {
@@ -44,10 +71,11 @@ function names(objects: Plan['prunable']): string {
 function linesOf(planned: PlanAction): string[] {
   const { kind, identity, action, reason, changes, forcedBy, steps, note } = planned;
   const why = action === 'create' ? '' : `  (${reason})`;
-  const leaves = changes.map(({ path, old, new: next }) => {
+  const leaves = changes.map(({ path, old, new: next, fingerprints }) => {
     const forced = forcedBy?.some((field) => path.startsWith(field)) ? '  # forces a new id' : '';
     const before = action === 'create' ? '' : `${valueOf(old)} → `;
-    return `    ${oneLine(`${path}: ${before}${valueOf(next)}${forced}`)}`;
+    const digests = fingerprints ? `  # fingerprint ${fingerprints.join(' → ')}` : '';
+    return `    ${oneLine(`${path}: ${before}${valueOf(next)}${forced}${digests}`)}`;
   });
   const around = steps
     ? [`    paused before${steps.length > 2 ? ' and unpaused behind' : ''} the update`]

@@ -1,6 +1,7 @@
 import type { ApplyReport } from '../../config/apply/apply-options.ts';
 import type { Plan } from '../../config/plan/plan.ts';
 import type { PlanAction, PlannedChange } from '../../config/plan/plan-action.ts';
+import { type Fixed, type LeftOut, leftOut } from '../../config/plan/fixed.ts';
 import { CREATED } from '../../config/plan/plan-object.ts';
 import { oneLine } from '../../core/printable.ts';
 import type { Style } from './style.ts';
@@ -18,32 +19,113 @@ const MARKS: Readonly<Record<PlanAction['action'], Mark>> = {
   none: (style, text) => style.dim(`  same   ${text}`),
 };
 
+/** Words of `plan` behind the number of unchanged objects. */
+export const MORE = '`plan --all` lists them';
+
+export interface PlanRendering {
+  /** True: unchanged objects, too. */
+  readonly all: boolean;
+  /** Words behind the number of unchanged objects that are not shown. */
+  readonly more?: string;
+}
+
 /** A plan for people: one line per object, its changed leaves below, true counts at the end. */
-export function renderPlan(plan: Plan, style: Style, { all }: { all: boolean }): string {
+export function renderPlan(plan: Plan, style: Style, { all, more }: PlanRendering): string {
   const actions = plan.actions.filter(({ action }) => all || action !== 'none');
   const lines = actions.flatMap((action) => renderAction(action, style));
-  const { create, update, replace, remove, none } = plan.summary;
+  const { none, total } = plan.summary;
   const left = plan.mode === 'apply' ? prunableLines(plan) : [];
-  const replaced = replace > 0 ? [`${replace} to replace`] : [];
-  const counts = [
-    `${create} to create`,
-    `${update} to update`,
-    ...replaced,
-    `${remove} to remove`,
-    `${none} the same`,
-  ].join(', ');
+  const hidden = !all && none > 0 && more !== undefined ? `; ${more}` : '';
+  const counts = `${planCounts(plan).join(', ')}${hidden}`;
   return [
     ...lines,
+    ...leftOutLines(plan, style),
+    ...secretLines(plan, style),
+    ...uncomparedLine(plan),
     ...left,
+    ...renameLines(plan),
     ...unknownLines(plan),
-    plan.summary.total === 0 ? `no changes (${counts})` : counts,
+    total === 0 ? `no changes (${counts})` : counts,
   ].join('\n');
+}
+
+/** The numbers of a plan, each with its word. */
+export function planCounts(plan: Plan): string[] {
+  const { create, update, replace, remove, none } = plan.summary;
+  const blocked = leftOut(plan).length;
+  return [
+    `${create} to create`,
+    `${update} to update`,
+    ...(replace > 0 ? [`${replace} to replace`] : []),
+    `${remove} to remove`,
+    ...(blocked > 0 ? [`${blocked} blocked`] : []),
+    `${none} the same`,
+  ];
 }
 
 function prunableLines({ prunable }: Plan): string[] {
   if (prunable.length === 0) return [];
   const names = prunable.map(({ kind, identity }) => `    ${oneLine(`${kind} ${identity}`)}`);
-  return [`${prunable.length} no longer declared; --prune removes them:`, ...names];
+  const them = prunable.length === 1 ? 'it' : 'them';
+  return [`${prunable.length} no longer declared; --prune removes ${them}:`, ...names];
+}
+
+/** Objects that stay although the files say otherwise, each with the reason and the next step. */
+function leftOutLines({ fixed, waiting = [], kept = [] }: Plan, style: Style): string[] {
+  const title = (word: string, { kind, identity }: LeftOut | Fixed): string =>
+    style.red(`! ${word} ${oneLine(`${kind} ${identity}`)}`);
+  return [
+    ...fixed.flatMap((one) => [
+      title('blocked', one),
+      `    ${oneLine(one.reason)}`,
+      `    ${oneLine(one.hint)}`,
+    ]),
+    ...waiting.map((one) => `${title('blocked', one)}${style.dim(`  (${oneLine(one.reason)})`)}`),
+    ...kept.flatMap((one) => [title('keep   ', one), `    ${oneLine(one.reason)}`, KEPT]),
+  ];
+}
+
+const KEPT = '    it is removed once nothing names it any more';
+
+/** Values of secrets that apply does not write, with the command that does. */
+function secretLines({ secrets = [] }: Plan, style: Style): string[] {
+  return secrets.flatMap(({ kind, identity, field, stored, given, command }) => [
+    style.yellow(`! secret ${oneLine(`${kind} ${identity}`)}`),
+    `    ${field}: fingerprint ${stored} on the gateway, ${given} in the files; apply keeps the one on the gateway`,
+    `    to take the one in the files: ${oneLine(command)}`,
+  ]);
+}
+
+/** Words for secrets that were not compared. */
+const UNCOMPARED = {
+  'no value': 'not compared, for want of a value here',
+  refused: 'not compared, since the gateway does not do it for this key',
+} as const;
+
+export function uncomparedLine({ uncompared }: Plan): string[] {
+  if (uncompared === undefined) return [];
+  return [oneLine(`${UNCOMPARED[uncompared.why]}: ${uncompared.secrets.join(', ')}`)];
+}
+
+/** Entries of `moved`, ready to be pasted. */
+export function renameLines({ renames = [] }: Plan): string[] {
+  if (renames.length === 0) return [];
+  const entries = renames.map(({ kind, organization, from, to }) => {
+    const owner = organization === undefined ? '' : `organization: ${yamlText(organization)}, `;
+    return `      - { kind: ${kind}, ${owner}from: ${yamlText(from)}, to: ${yamlText(to)} }`;
+  });
+  const what = renames.length === 1 ? 'If this is a new name' : 'If these are new names';
+  return [
+    `${what} for what is there already, keep the object, its id and its history with this in the files:`,
+    '    moved:',
+    ...entries,
+  ];
+}
+
+function yamlText(text: string): string {
+  return /^[A-Za-z][\w./-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text)
+    ? text
+    : JSON.stringify(text);
 }
 
 function unknownLines({ unknown }: Plan): string[] {
@@ -63,7 +145,12 @@ function renderAction(
   const leaves = changes.flatMap((change) => {
     if (isLong(change.old) && isLong(change.new)) return renderText(change, style);
     const before = action === 'create' ? '' : `${valueText(change.old)} → `;
-    const note = change.reset ? style.dim('  (no longer declared)') : '';
+    const [stored, declared] = change.fingerprints ?? [];
+    const note = change.reset
+      ? style.dim('  (no longer declared)')
+      : stored === undefined
+        ? ''
+        : style.dim(`  (fingerprint ${stored} → ${declared})`);
     return `    ${oneLine(change.path)}: ${before}${valueText(change.new)}${note}`;
   });
   const [before, after] =
@@ -139,7 +226,8 @@ export function renderOutcome(
   style: Style,
 ): string {
   const because = reason ? `: ${oneLine(reason)}` : '';
-  return OUTCOMES[what](style, `${action} ${oneLine(`${kind} ${identity}`)}${because}`);
+  const verb = action === 'none' ? '' : `${action} `;
+  return OUTCOMES[what](style, `${verb}${oneLine(`${kind} ${identity}`)}${because}`);
 }
 
 /** Renders what an apply did: one line per object in the order of execution, then the counts. */

@@ -1,8 +1,10 @@
 import { identityOf } from '../../config/actual/actual.ts';
 import { nameOrganizations } from '../../config/actual/name-organizations.ts';
+import { changedSecrets, compareSecrets } from '../../config/actual/compare-secrets.ts';
 import { readActual } from '../../config/apply/apply.ts';
 import {
   checkDangling,
+  missingModels,
   repeatedObjects,
   type TakenSlug,
   takenSlugs,
@@ -11,6 +13,9 @@ import { formatDiagnostics } from '../../config/source/diagnostic.ts';
 import type { GatewayConfig } from '../../config/read/load-config.ts';
 import type { ResourceClient } from '../../config/actual/resource-client.ts';
 import { ownershipOf } from '../../config/actual/ownership.ts';
+import { leftOut } from '../../config/plan/fixed.ts';
+import { kindsThatName } from '../../config/plan/keep-used.ts';
+import { resolveAllSecrets } from '../../config/read/secrets.ts';
 import { WAYS_OUT } from '../../config/plan/obstacles.ts';
 import { ownerFor, plan, type Plan, type PlanOptions } from '../../config/plan/plan.ts';
 import { CliError } from '../cli-error.ts';
@@ -18,11 +23,14 @@ import type { FlagValues } from '../grammar/flags.ts';
 import { EXIT } from '../exit-codes.ts';
 import { secretOf } from '../input/written-secret.ts';
 import type { CHOICE, EXIT_CODE } from '../tables/config-words.ts';
+import { type Followed, ownedElsewhere } from './followed.ts';
 
 export interface PlanSources {
   config: GatewayConfig;
   resources: ResourceClient;
   server: string;
+  /** Files that the gateway follows, where it does. */
+  followed?: Followed | undefined;
 }
 
 export interface PlanChoice {
@@ -44,34 +52,62 @@ export function planChoice(flags: FlagValues<typeof CHOICE>): PlanChoice {
  * Reads the gateway and compares. Throws `ambiguous_name` and `owned_elsewhere` (exit 5), since what
  * the files say could not become true.
  */
-export async function makePlan(
-  sources: PlanSources,
-  choice: PlanChoice,
-): Promise<{ options: PlanOptions; plan: Plan }> {
+export async function makePlan(sources: PlanSources, choice: PlanChoice): Promise<ComparedPlan> {
   const made = await comparePlan(sources, choice);
-  refuse(made.plan);
+  // A reload leaves such objects as they are and goes on.
+  if (made.plan.mode !== 'converge') refuse(made.plan, sources.followed);
   refuseImpossible(made.options);
   return made;
 }
 
+/** A plan with what it was made of. */
+export interface ComparedPlan {
+  readonly options: PlanOptions;
+  readonly plan: Plan;
+}
+
 /** Reads the gateway and compares, whatever comes of it. */
 export async function comparePlan(
-  { config, resources, server }: PlanSources,
+  { config, resources, server, followed }: PlanSources,
   choice: PlanChoice,
-): Promise<{ options: PlanOptions; plan: Plan }> {
-  const actual = await readActual(resources, config.desired);
+): Promise<ComparedPlan> {
+  const { managed } = config.desired;
+  // What is removed may have users of kinds that the files do not declare.
+  const read = choice.prune ? new Set([...managed, ...kindsThatName(managed)]) : managed;
+  const actual = await readActual(resources, { ...config.desired, managed: read });
   const desired = nameOrganizations(config.desired, actual);
-  const options: PlanOptions = {
+  const state = {
     desired,
     actual,
     inventories: (await resources.inventories?.list()) ?? [],
-    mode: choice.prune ? 'prune' : 'apply',
+    mode: modeOf(choice, followed),
+  };
+  const { secrets } = await resolveAllSecrets(desired, config.sources);
+  const owner = ownerFor(state);
+  const client = resources;
+  const { facts, uncompared } = await compareSecrets({ desired, actual, owner, secrets, client });
+  const asked = choice.writeSecrets.map((named) => secretOf(named, { desired, actual }));
+  const options: PlanOptions = {
+    ...state,
     // The admin API sees every organization, so the plan is bound to none of them.
     target: { server, organization: '*' },
-    adopt: choice.adopt,
-    writeSecrets: new Set(choice.writeSecrets.map((named) => secretOf(named, { desired, actual }))),
+    adopt: choice.adopt && !followed?.isSame,
+    secrets: facts,
+    uncompared,
+    writeSecrets: new Set([...asked, ...changedSecrets(facts, desired)]),
   };
   return { options, plan: plan(options) };
+}
+
+/** Files that the gateway follows are compared as its reload compares them. */
+function modeOf({ prune }: PlanChoice, followed: Followed | undefined): PlanOptions['mode'] {
+  if (followed?.isSame) return 'converge';
+  return prune ? 'prune' : 'apply';
+}
+
+/** Models that a call would miss, in sentences: an Agent may be declared before its model. */
+export function missingModelTexts(options: PlanOptions): string[] {
+  return missingModels(options).map(({ path, message }) => `${path}: ${message}`);
 }
 
 /** Throws for names that nothing has and objects that are declared twice: no write could make them true. */
@@ -112,7 +148,7 @@ function slugTaken({ object, slug, holder }: TakenSlug, options: PlanOptions): C
   });
 }
 
-function refuse({ ambiguous, conflicts, fixed, lost }: Plan): void {
+function refuse({ ambiguous, conflicts, lost }: Plan, followed: Followed | undefined): void {
   if (lost.length > 0) {
     const names = lost.map(({ kind, identity, id }) => `${kind} ${identity} (${id})`);
     throw new CliError({
@@ -123,26 +159,7 @@ function refuse({ ambiguous, conflicts, fixed, lost }: Plan): void {
     });
   }
   refuseAmbiguous(ambiguous);
-  if (conflicts.length > 0) {
-    const names = conflicts.map(({ kind, identity, owner }) => `${kind} ${identity} (of ${owner})`);
-    throw new CliError({
-      code: 'owned_elsewhere',
-      message: `declared here but managed elsewhere: ${names.join('; ')}`,
-      hint: 'declare each object in one place only, or give it to this one with `gateway transfer`',
-      exit: 'conflict',
-    });
-  }
-  if (fixed.length > 0) {
-    const names = fixed.map(
-      ({ kind, identity, fields }) => `${kind} ${identity} (${fields.join(', ')})`,
-    );
-    throw new CliError({
-      code: 'immutable_field',
-      message: `declared with a change that is not possible: ${names.join('; ')}`,
-      hint: WAYS_OUT.fixed,
-      exit: 'conflict',
-    });
-  }
+  if (conflicts.length > 0) throw ownedElsewhere(conflicts, followed);
 }
 
 /**
@@ -163,7 +180,8 @@ export function refuseAmbiguous(ambiguous: Plan['ambiguous']): void {
   });
 }
 
-/** Exit 2 for changes, when --exit-code asks for it. */
+/** Exit 2 when the gateway is not as declared and --exit-code asks for it. */
 export function changesExit(made: Plan, flags: FlagValues<readonly [typeof EXIT_CODE]>): number {
-  return made.summary.total > 0 && flags['exit-code'] ? EXIT.changes.code : EXIT.ok.code;
+  const isDifferent = made.summary.total > 0 || leftOut(made).length > 0;
+  return isDifferent && flags['exit-code'] ? EXIT.changes.code : EXIT.ok.code;
 }

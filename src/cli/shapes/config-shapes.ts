@@ -41,6 +41,7 @@ const CHANGE = record(
     secret: { const: true },
     reset: { const: true },
     origin: words('configuration', 'server', 'both'),
+    fingerprints: texts,
   },
 );
 const named = { kind: text, identity: text };
@@ -62,29 +63,43 @@ const ACTION = record(
   },
 );
 
-export const PLAN = record({
-  format: { const: 1 },
-  namespace: text,
-  mode: text,
-  target: orNull(record({ server: text, organization: text })),
-  actions: list(ACTION),
-  conflicts: list(record({ ...named, id: text, owner: text })),
-  fixed: list(record({ ...named, id: text, fields: texts })),
-  ambiguous: list(record({ ...named, ids: texts })),
-  lost: list(record({ ...named, id: text })),
-  unknown: list(record(named)),
-  prunable: list(record({ ...named, id: text })),
-  confirmPrune: orNull(number),
-  irreversible: list(record(named)),
-  summary: record({
-    create: count,
-    update: count,
-    replace: count,
-    remove: count,
-    none: count,
-    total: count,
-  }),
-});
+const LEFT_OUT = list(record({ ...named, id: orNull(text), reason: text }));
+
+export const PLAN = record(
+  {
+    format: { const: 1 },
+    namespace: text,
+    mode: text,
+    target: orNull(record({ server: text, organization: text })),
+    actions: list(ACTION),
+    conflicts: list(record({ ...named, id: text, owner: text })),
+    fixed: list(record({ ...named, id: orNull(text), fields: texts, reason: text, hint: text })),
+    ambiguous: list(record({ ...named, ids: texts })),
+    lost: list(record({ ...named, id: text })),
+    unknown: list(record(named)),
+    prunable: list(record({ ...named, id: text })),
+    confirmPrune: orNull(number),
+    irreversible: list(record(named)),
+    summary: record({
+      create: count,
+      update: count,
+      replace: count,
+      remove: count,
+      none: count,
+      total: count,
+    }),
+  },
+  {
+    waiting: LEFT_OUT,
+    uncompared: record({ why: words('no value', 'refused'), secrets: texts }),
+    kept: LEFT_OUT,
+    renames: list(record({ kind: text, from: text, to: text }, { organization: text })),
+    secrets: list(
+      record({ ...named, id: text, field: text, stored: text, given: text, command: text }),
+    ),
+    follows: texts,
+  },
+);
 
 const OUTCOMES = list(record({ ...named, action: text, id: orNull(text) }, { reason: text }));
 export const REPORT = record(
@@ -100,12 +115,15 @@ export const REPORT = record(
 
 export const DRIFT = record({
   drifted: list(
-    record({
-      ...named,
-      id: orNull(text),
-      what: words('changed', 'deleted', 'added'),
-      changes: list(CHANGE),
-    }),
+    record(
+      {
+        ...named,
+        id: orNull(text),
+        what: words('changed', 'deleted', 'added'),
+        changes: list(CHANGE),
+      },
+      { obstacle: record({ reason: text, hint: text }) },
+    ),
   ),
   pending: count,
 });

@@ -1,4 +1,4 @@
-import { CHOICE, EXIT_CODE, LOCK_TIMEOUT, PROJECT, SELECT } from './config-words.ts';
+import { ALL_OBJECTS, CHOICE, EXIT_CODE, LOCK_TIMEOUT, PROJECT, SELECT } from './config-words.ts';
 
 /** Commands that compare gateway.yaml with a gateway, and make them one. */
 export const CONFIG_COMMANDS = [
@@ -29,9 +29,11 @@ export const CONFIG_COMMANDS = [
   {
     name: 'plan',
     summary: 'Show what apply would change',
-    description: 'Compares the files with the gateway and shows every change. Read-only.',
+    description:
+      'Compares the files with the gateway and shows every change, with the number of unchanged objects. Read-only.',
     examples: [
       { command: 'gateway plan', note: 'Show the changes' },
+      { command: 'gateway plan --all', note: 'Unchanged objects, too' },
       { command: 'gateway plan --exit-code', note: 'Exit 2 when something would change' },
       { command: 'gateway plan --out plan.json', note: 'Save it for review and apply' },
       { command: 'gateway plan -o markdown', note: 'For a pull request comment' },
@@ -46,6 +48,7 @@ export const CONFIG_COMMANDS = [
         value: 'PLAN',
         description: 'Write the plan to this file, for `gateway apply --plan`',
       },
+      ALL_OBJECTS,
       EXIT_CODE,
     ],
     formats: ['markdown'],
@@ -56,7 +59,7 @@ export const CONFIG_COMMANDS = [
     summary: 'Show a saved plan',
     examples: [{ command: 'gateway plan show plan.json', note: 'Show its changes' }],
     args: [{ name: 'file', required: true, description: 'File that `gateway plan --out` wrote' }],
-    flags: [EXIT_CODE],
+    flags: [ALL_OBJECTS, EXIT_CODE],
     formats: ['markdown'],
     load: () => import('../commands/config/plan-show.ts'),
   },

@@ -88,6 +88,12 @@ export const EXIT_CODE = {
   description: 'Exit 2 when there are changes',
 } as const satisfies FlagSpec;
 
+export const ALL_OBJECTS = {
+  name: 'all',
+  type: 'boolean',
+  description: 'Show unchanged objects, too',
+} as const satisfies FlagSpec;
+
 export const LOCK_TIMEOUT = {
   name: 'lock-timeout',
   type: 'duration',

@@ -6,6 +6,8 @@ import { keepInventory } from './keep-inventory.ts';
 import { CONFIG_KINDS, type KindName } from '../objects/kinds.ts';
 import { kindsToRead } from '../objects/object-refs.ts';
 import type { ResourceClient } from '../actual/resource-client.ts';
+import { leftOut } from '../plan/fixed.ts';
+import type { Plan } from '../plan/plan.ts';
 import { staleness } from '../plan/stale.ts';
 import { StalePlanError } from '../plan/stale-plan-error.ts';
 
@@ -36,7 +38,7 @@ export async function apply(options: ApplyOptions): Promise<ApplyReport> {
   const { client, desired, owner } = options;
   const actual = options.actual ?? (await refuseStale(options));
   const run = new ApplyRun(options, actual);
-  const report = await run.execute();
+  const report = withLeftOut(await run.execute(), options.plan);
   const unrecorded = await keepInventory(client, desired.namespace, {
     desired,
     owner,
@@ -50,6 +52,12 @@ export async function apply(options: ApplyOptions): Promise<ApplyReport> {
     (thrown: unknown) => (thrown instanceof Error ? thrown.message : 'unknown reason'),
   );
   return unrecorded === undefined ? report : { ...report, unrecorded };
+}
+
+/** The report with the objects that the plan has no action for although the files say otherwise. */
+function withLeftOut(report: ApplyReport, plan: Plan): ApplyReport {
+  const stay = leftOut(plan).map((one) => ({ ...one, action: 'none' as const }));
+  return stay.length === 0 ? report : { ...report, blocked: [...report.blocked, ...stay] };
 }
 
 /**

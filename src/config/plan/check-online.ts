@@ -15,12 +15,12 @@ import {
 } from '../objects/desired.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import { kindOf, type KindName } from '../objects/kinds.ts';
-import { NameRules } from '../../routing/name-rules.ts';
-import { patternsOf } from '../read/check-aliases.ts';
+import { MODEL_USERS, namedObjects } from '../objects/named-objects.ts';
+import { formatPath } from '../source/locate.ts';
+import { createNameRules, isModelName } from './model-names.ts';
 import { objectKey, objectRefs } from '../objects/object-refs.ts';
 import { obstaclesOf } from './obstacles.ts';
 import type { Plan } from './plan.ts';
-import { isRecord } from '../objects/record.ts';
 import type { ObjectRef } from '../objects/references.ts';
 
 /** Facts about a valid configuration that only the server has. */
@@ -45,7 +45,7 @@ export function checkOnline(state: OnlineState): Diagnostic[] {
     ),
     ...desired.objects.flatMap((object) => [
       ...missingReferences(object, isMissing),
-      ...missingNames(object, names),
+      ...missingNames(object, names, ONLINE),
       ...takenSlug(object, state),
     ]),
   ];
@@ -58,14 +58,20 @@ export function checkOnline(state: OnlineState): Diagnostic[] {
 export function checkDangling(state: Omit<OnlineState, 'plan'>): Diagnostic[] {
   const names = createNames(state);
   const isMissing = createMissing(state);
-  const kinds = new Set<KindName>(['provider', 'agent']);
   return [
     ...repeatedObjects(state.desired),
     ...state.desired.objects.flatMap((object) => [
       ...missingReferences(object, isMissing),
-      ...missingNames(object, names, kinds),
+      ...missingNames(object, names, state.desired.managed.has('model') ? ONLINE : REFUSED),
     ]),
   ];
+}
+
+/** Models that neither the server nor files without models have, for a warning. Reads nothing. */
+export function missingModels(state: Omit<OnlineState, 'plan'>): Diagnostic[] {
+  if (state.desired.managed.has('model')) return [];
+  const names = createNames(state);
+  return state.desired.objects.flatMap((object) => missingNames(object, names, MODELS));
 }
 
 /** Objects that were declared before under the other spelling of their organization. */
@@ -96,6 +102,11 @@ export function takenSlugs({ desired, actual }: Omit<OnlineState, 'plan'>): Take
   return desired.objects.flatMap((object) => slugHolder(object, { desired, actual }));
 }
 
+/** Kinds of which the server keeps no object that names a missing one. */
+const REFUSED: ReadonlySet<KindName> = new Set(['provider', 'agent', 'key']);
+/** Kinds that can be missed only by a look at the server; a model is looked up when it is called. */
+const MODELS: ReadonlySet<KindName> = new Set(['model']);
+const ONLINE: ReadonlySet<KindName> = new Set([...REFUSED, ...MODELS]);
 const DECLARE = 'declare it, or create it first';
 
 type IsMissing = (ref: ObjectRef, object: DesiredObject) => boolean;
@@ -133,14 +144,23 @@ function missingReferences(object: DesiredObject, isMissing: IsMissing): Diagnos
 function missingNames(
   object: DesiredObject,
   namesFor: NamesFor,
-  kinds?: ReadonlySet<KindName>,
+  kinds: ReadonlySet<KindName>,
 ): Diagnostic[] {
-  const named = namesIn(object).filter(({ kind }) => kinds?.has(kind) ?? true);
+  const named = namedObjects(object.kind, object.body).filter(
+    ({ kind, isReference }) => !isReference && kinds.has(kind),
+  );
   return named.flatMap(({ path, kind, name }) => {
     const names = namesFor(kind, object);
-    if (names.has(name) || (kind === 'model' && namesFor.leadsToModel(name))) return [];
+    if (names.has(name)) return [];
+    // An alias or a fallback may lead to a model that is made later.
+    if (kind === 'model' && (!MODEL_USERS.has(object.kind) || namesFor.leadsToModel(name)))
+      return [];
+    // A Schedule may give an Agent with a harness one of the harness's models.
+    if (path[0] === 'agent_config') return [];
+    // Keys of tokens, `ISSUER/SUBJECT`, are made at their first call.
+    if (kind === 'key' && name.includes('/')) return [];
     return fault(object, {
-      path,
+      path: formatPath(path),
       message: `no ${kind} is named ${name}`,
       hint: suggest(name, alike(name, { kind, names })) ?? DECLARE,
     });
@@ -154,35 +174,6 @@ function alike(
 ): string[] {
   const isId = (one: string) => one.startsWith(`${kindOf(kind).definition.idPrefix}_`);
   return [...names].filter((one) => isId(one) === isId(name));
-}
-
-interface NamedObject {
-  path: string;
-  kind: KindName;
-  name: string;
-}
-
-function namesIn({ kind, body }: DesiredObject): NamedObject[] {
-  if (kind === 'model') {
-    const routes = Array.isArray(body['routes']) ? body['routes'].filter(isRecord) : [];
-    return routes.flatMap(({ provider }, index) =>
-      typeof provider === 'string'
-        ? { path: `routes[${index}].provider`, kind: 'provider', name: provider }
-        : [],
-    );
-  }
-  const { runtime, agent_id: agentId } = body;
-  const models = [
-    { path: 'model', model: kind === 'agent' ? body['model'] : undefined },
-    { path: 'runtime.model', model: isRecord(runtime) ? runtime['model'] : undefined },
-  ];
-  const named = models.flatMap(({ path, model }): NamedObject[] => {
-    const name = isRecord(model) ? model['id'] : model;
-    return typeof name === 'string' ? [{ path, kind: 'model', name }] : [];
-  });
-  return typeof agentId === 'string'
-    ? [...named, { path: 'agent_id', kind: 'agent', name: agentId }]
-    : named;
 }
 
 /** Names and ids that an object may name: those that there are, or will be. */
@@ -202,28 +193,9 @@ function createNames(state: Omit<OnlineState, 'plan'>): NamesFor {
     known.set(key, names);
     return names;
   };
-  const rules = createRules(state);
-  const isDeclared = (name: string): boolean => namesFor('model', { body: {} }).has(name);
-  const leadsToModel = (name: string): boolean =>
-    (rules().stepsTo(name, isDeclared).at(-1)?.rule ?? 'alias') !== 'alias';
+  const rules = createNameRules(state);
+  const leadsToModel = (name: string): boolean => isModelName(name, rules());
   return Object.assign(namesFor, { leadsToModel });
-}
-
-/** Makes the rules of names at their first use, from declared and other existing objects. */
-function createRules({ desired, actual }: Omit<OnlineState, 'plan'>): () => NameRules {
-  let rules: NameRules | undefined;
-  const bodiesOf = (kind: 'alias' | 'provider'): Readonly<Record<string, unknown>>[] => [
-    ...actual[kind],
-    ...desired.objects.filter((one) => one.kind === kind).map(({ body }) => body),
-  ];
-  return () =>
-    (rules ??= new NameRules(
-      bodiesOf('alias').map(({ name, model }) => ({ name: String(name), model: String(model) })),
-      bodiesOf('provider').map(({ name, models }) => ({
-        name: String(name),
-        patterns: patternsOf(models),
-      })),
-    ));
 }
 
 function namesOf(

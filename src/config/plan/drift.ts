@@ -3,6 +3,7 @@ import type { DesiredState } from '../objects/desired.ts';
 import type { Inventory } from '../actual/inventory.ts';
 import type { KindName } from '../objects/kinds.ts';
 import { type Owner, ownershipOf } from '../actual/ownership.ts';
+import { obstaclesOf } from './obstacles.ts';
 import type { Plan } from './plan.ts';
 import type { PlannedChange } from './plan-action.ts';
 import { maySelect } from './selection.ts';
@@ -17,6 +18,8 @@ export interface DriftedObject {
   readonly what: 'changed' | 'deleted' | 'added';
   /** Empty unless `what` is `changed`. */
   readonly changes: readonly PlannedChange[];
+  /** Why no apply makes it as declared, and the next step; absent where one does. */
+  readonly obstacle?: { readonly reason: string; readonly hint: string };
 }
 
 export interface Drift {
@@ -63,17 +66,27 @@ export function driftOf(options: DriftOptions): Drift {
 
 /** Declared objects that the namespace had and that are gone or revoked. */
 function deletedObjects(
-  { desired, actual }: DriftOptions,
+  { desired, actual, plan }: DriftOptions,
   inventory: Inventory | undefined,
 ): DriftedObject[] {
   const declared = new Set(desired.objects.map(({ kind, identity }) => `${kind} ${identity}`));
+  const obstacles = new Map(
+    obstaclesOf(plan, desired).map(({ object: { kind, identity }, message, hint }) => [
+      `${kind} ${identity}`,
+      { reason: message, hint },
+    ]),
+  );
   return (inventory?.objects ?? [])
     .filter(({ kind, identity }) => declared.has(`${kind} ${identity}`))
     .filter(({ kind, id }) => {
       const view = actual[kind].find((one) => one.id === id);
       return view === undefined || (view['revoked_at'] ?? null) !== null;
     })
-    .map(({ kind, identity, id }) => ({ kind, identity, id, what: 'deleted', changes: [] }));
+    .map(({ kind, identity, id }) => {
+      const obstacle = obstacles.get(`${kind} ${identity}`);
+      const gone = { kind, identity, id, what: 'deleted' as const, changes: [] };
+      return obstacle ? { ...gone, obstacle } : gone;
+    });
 }
 
 /**

@@ -14,7 +14,6 @@ export interface Obstacle {
 export const WAYS_OUT = {
   ambiguous: 'add the `id:` of the intended object beside its name, or remove the others',
   lost: 'remove `id` to create it again, or give the id of the intended object',
-  fixed: 'declare a new object under another name; --prune removes the old one',
   conflicts: 'rename it here, or delete the other one',
 } as const satisfies Partial<Record<keyof Plan, string>>;
 
@@ -33,6 +32,9 @@ export function obstaclesOf(plan: Plan, { objects }: Pick<DesiredState, 'objects
     ...told('conflicts', ({ id, owner }) => `exists already as ${id} and belongs to ${owner}`),
     ...told('ambiguous', ({ ids }) => `matches several objects: ${ids.join(', ')}`),
     ...told('lost', ({ id }) => `is pinned to the id ${id}, which nothing has`),
-    ...told('fixed', ({ fields }) => `${fields.join(', ')} of the existing object cannot change`),
+    ...plan.fixed.flatMap(({ kind, identity, reason: message, hint }) => {
+      const object = declared.get(objectKey(kind, identity));
+      return object ? [{ object, message, hint }] : [];
+    }),
   ];
 }

@@ -20,6 +20,8 @@ export type Origin = 'configuration' | 'server' | 'both';
 export interface PlannedChange extends Change {
   /** Absent at creation and removal, and where nothing was applied before. */
   readonly origin?: Origin;
+  /** Short digests of the stored and of the declared value of a secret, where the server compared them. */
+  readonly fingerprints?: readonly [stored: string, declared: string];
 }
 
 export interface PlanAction {

@@ -1,6 +1,7 @@
 import type { ActualState, View } from '../actual/actual.ts';
 import { fieldDigest, readAppliedFields } from '../actual/applied-fields.ts';
 import { type Change, changesOf, known, viewField } from '../actual/changes.ts';
+import { secretName, type SecretFacts } from '../actual/compare-secrets.ts';
 import { digestOf, type DesiredObject } from '../objects/desired.ts';
 import { kindOf } from '../objects/kinds.ts';
 import { withIgnored } from './ignored.ts';
@@ -24,6 +25,8 @@ export interface ObjectPlanning {
   readonly owner: Owner;
   /** `kind/identity#field` of secrets to write although nothing readable differs. */
   readonly writeSecrets: ReadonlySet<string>;
+  /** Answers of the server about declared secrets. */
+  readonly secrets?: SecretFacts | undefined;
   /** Takes an object without an owner into the namespace. */
   readonly adopt: boolean;
   /** True when a field that no update can change makes a new object. */
@@ -79,8 +82,9 @@ export function planComparison(
       ? resetChanges(declared, view, options.entry)
       : []),
   ];
+  const sides = { object: declared, view, actual };
   const changes: PlannedChange[] = found.map((change) =>
-    withOrigin(change, { object: declared, view, actual }),
+    withFingerprints(withOrigin(change, sides), declared, options.secrets),
   );
   const adopted = isOurs && ownership === 'none';
   if (adopted) {
@@ -158,6 +162,19 @@ function withOrigin(change: Change, sides: Sides): PlannedChange {
   return origin === undefined ? change : { ...change, origin };
 }
 
+/** A secret that changes, with the digests by which its values are told apart. */
+function withFingerprints(
+  change: PlannedChange,
+  { kind, identity }: DesiredObject,
+  facts: SecretFacts | undefined,
+): PlannedChange {
+  const fact = change.secret && facts?.get(secretName(kind, identity, change.path));
+  if (!fact || fact.same || fact.stored === null) return change;
+  // Which of the two sides changed is not known.
+  const { origin: _origin, ...rest } = change;
+  return { ...rest, fingerprints: [fact.stored, fact.given] };
+}
+
 function originOf(field: string, { object, view, actual }: Sides): Origin | undefined {
   const labels = labelsOf(view);
   if (field !== 'labels' && field !== LIFECYCLE && !(field in object.body)) return 'configuration';
@@ -193,7 +210,10 @@ function reasonFor(
   if (changes.length === 0) return 'as declared';
   const isRewrite = ({ secret, old, new: next }: PlannedChange) =>
     secret === true && old === 'configured' && next !== null;
-  if (changes.every(isRewrite)) return 'its secret is written again, as asked for';
+  if (changes.every(isRewrite))
+    return changes.some(({ fingerprints }) => fingerprints)
+      ? 'its secret has another value'
+      : 'its secret is written again, as asked for';
   if (forcedBy.length > 0) return `${forcedBy.join(', ')} cannot be changed: it gets a new id`;
   if (formerly !== undefined) return `renamed from ${formerly}`;
   if (adopted) return 'adopted';

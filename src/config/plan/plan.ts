@@ -26,6 +26,19 @@ import {
   type Ownership,
   ownershipOf,
 } from '../actual/ownership.ts';
+import type { SecretFacts, Uncompared } from '../actual/compare-secrets.ts';
+import { dependenciesOf, objectKey } from '../objects/object-refs.ts';
+import {
+  type Fixed,
+  fixedFields,
+  type KeptSecret,
+  keptSecrets,
+  type LeftOut,
+  revokedKey,
+  takenValue,
+} from './fixed.ts';
+import { keepUsed } from './keep-used.ts';
+import { offerRenames, type Rename } from './offer-renames.ts';
 import type { ActionName, PlanAction, PlanMode } from './plan-action.ts';
 import { planComparison, planCreation } from './plan-object.ts';
 import { type Confirmation, confirmationFor, planRemovals } from './plan-removals.ts';
@@ -44,8 +57,18 @@ export interface Plan extends Confirmation {
   readonly actions: readonly PlanAction[];
   /** Objects of another owner that are declared here; they are not changed. */
   readonly conflicts: readonly { kind: KindName; identity: string; id: string; owner: string }[];
-  /** Objects whose declaration differs in fields that can be neither changed nor replaced. */
-  readonly fixed: readonly { kind: KindName; identity: string; id: string; fields: string[] }[];
+  /** Declared objects that no write makes as declared: each stays as it is, the others do not. */
+  readonly fixed: readonly Fixed[];
+  /** Changes that wait for a `fixed` object or another waiting one. Absent: there are none. */
+  readonly waiting?: readonly LeftOut[];
+  /** Removals that are left out while something names the object. Absent: there are none. */
+  readonly kept?: readonly LeftOut[];
+  /** New and removed objects that may be one under another name. Absent: there are none. */
+  readonly renames?: readonly Rename[];
+  /** Values of secrets that differ from the declared ones and that no update takes. Absent as above. */
+  readonly secrets?: readonly KeptSecret[];
+  /** Secrets that were not compared with those of the server. Absent as above. */
+  readonly uncompared?: Uncompared;
   /** Several objects of one declared identity, or of both names of one that moved. */
   readonly ambiguous: readonly { kind: KindName; identity: string; ids: string[] }[];
   /** Objects that are pinned by an id that nothing has. */
@@ -72,6 +95,10 @@ export interface PlanOptions {
   target?: Plan['target'];
   /** `kind/identity#field` of secrets to write although nothing readable differs. */
   writeSecrets?: ReadonlySet<string>;
+  /** Answers of the server about declared secrets. Default: none is compared. */
+  secrets?: SecretFacts;
+  /** Secrets that were not compared. Default: nothing is said of any. */
+  uncompared?: Uncompared | undefined;
   /** Takes objects without an owner into this namespace. */
   adopt?: boolean;
   /** The only objects that may be removed. Default: all that are not declared. */
@@ -91,16 +118,25 @@ export function plan(options: PlanOptions): Plan {
   const find = createFinder();
   const inventory = inventoryOf(options);
   let planned = actual;
+  const stuck = new Set<string>();
   const outcomes = desired.objects.map((object) => {
-    const outcome = planObject(object, { ...options, actual: planned, owner, find, inventory });
+    const state = { ...options, actual: planned, owner, find, inventory };
+    const outcome = waitingFor(stuck, object, planObject(object, state));
+    if (outcome.fixed ?? outcome.waiting) stuck.add(objectKey(object.kind, object.identity));
     if (outcome.action) planned = withPlannedVersion(planned, outcome.action);
     return outcome;
   });
   const actions = outcomes.flatMap(({ action }) => action ?? []);
   const renamed = new Set(outcomes.flatMap(({ former }) => former ?? []));
   const { removable } = options;
-  const removals = planRemovals({ desired, actual, mode, owner, renamed, removable });
-  const prunable = removals.map(({ kind, identity, id }) => ({ kind, identity, id: id ?? '' }));
+  const gone = planRemovals({ desired, actual, mode, owner, renamed, removable });
+  const prunable = gone.map(({ kind, identity, id }) => ({ kind, identity, id: id ?? '' }));
+  const { removals, kept } =
+    mode === 'prune'
+      ? keepUsed(gone, { desired, actual, find, stuck })
+      : { removals: gone, kept: [] };
+  const created = actions.filter(({ action }) => action === 'create');
+  const renames = mode === 'converge' ? [] : offerRenames(created, gone, options);
   if (mode !== 'apply') actions.push(...removals);
   return {
     format: 1,
@@ -111,6 +147,14 @@ export function plan(options: PlanOptions): Plan {
     conflicts: outcomes.flatMap(({ conflict }) => conflict ?? []),
     ambiguous: outcomes.flatMap(({ ambiguous }) => ambiguous ?? []),
     fixed: outcomes.flatMap(({ fixed }) => fixed ?? []),
+    ...present(
+      'waiting',
+      outcomes.flatMap(({ waiting }) => waiting ?? []),
+    ),
+    ...present('kept', kept),
+    ...present('renames', renames),
+    ...present('secrets', keptSecrets(options)),
+    ...(options.uncompared && { uncompared: options.uncompared }),
     lost: outcomes.flatMap(({ lost }) => lost ?? []),
     unknown: outcomes.flatMap(({ unknown }) => unknown ?? []),
     prunable,
@@ -123,6 +167,25 @@ function withBasis(action: PlanAction, actual: ActualState): PlanAction {
   if (action.id === null || action.action === 'none') return action;
   const view = actual[action.kind].find(({ id }) => id === action.id);
   return view ? { ...action, basis: basisOf(view) } : action;
+}
+
+/** The member where there is anything to say. */
+function present<K extends string, T>(name: K, list: readonly T[]) {
+  return (list.length > 0 ? { [name]: list } : {}) as { readonly [N in K]?: readonly T[] };
+}
+
+/** The outcome without its change where an object that it refers to stays as it is. */
+function waitingFor(
+  stuck: ReadonlySet<string>,
+  object: DesiredObject,
+  outcome: ObjectOutcome,
+): ObjectOutcome {
+  const { action, ...rest } = outcome;
+  if (stuck.size === 0 || action === undefined || action.action === 'none') return outcome;
+  const missing = dependenciesOf(object).find((name) => stuck.has(name));
+  if (missing === undefined) return outcome;
+  const { kind, identity, id } = action;
+  return { ...rest, waiting: { kind, identity, id, reason: `waits for ${missing}` } };
 }
 
 interface ObjectOptions extends PlanOptions {
@@ -153,7 +216,8 @@ interface ObjectOutcome {
   former?: View;
   conflict?: Plan['conflicts'][number];
   ambiguous?: Plan['ambiguous'][number];
-  fixed?: Plan['fixed'][number];
+  fixed?: Fixed;
+  waiting?: LeftOut;
   unknown?: Plan['unknown'][number];
   lost?: Plan['lost'][number];
 }
@@ -172,17 +236,19 @@ function planObject(object: DesiredObject, options: ObjectOptions): ObjectOutcom
     return { lost: { kind, identity, id: object.id } };
   }
   if (view === undefined) {
+    const fixed = takenValue(object, options);
+    if (fixed) return { fixed };
     return { action: planCreation(object, { wasDeleted: byName.has(`${kind} ${identity}`) }) };
   }
   const entry = byId.get(view.id);
   // A key that is revoked never comes back; a file that is read at start leaves it so.
-  if (mode !== 'converge' && (view['revoked_at'] ?? null) !== null) {
-    return { fixed: { kind, identity, id: view.id, fields: ['revoked_at'] } };
-  }
+  if (mode !== 'converge' && (view['revoked_at'] ?? null) !== null)
+    return { fixed: revokedKey(object, view) };
   const action = planComparison(object, view, {
     actual,
     owner,
     writeSecrets: options.writeSecrets ?? new Set(),
+    secrets: options.secrets,
     adopt: options.adopt === true,
     mayReplace: mode !== 'converge',
     entry,
@@ -207,10 +273,7 @@ function planObject(object: DesiredObject, options: ObjectOptions): ObjectOutcom
   }
   const { removedBy } = kindOf(kind);
   if (action.action === 'replace' && removedBy !== 'delete') {
-    return {
-      ...rest,
-      fixed: { kind, identity, id: view.id, fields: [...(action.forcedBy ?? [])] },
-    };
+    return { ...rest, fixed: fixedFields(object, view, action.forcedBy ?? []) };
   }
   return { ...rest, action };
 }

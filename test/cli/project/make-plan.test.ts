@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { emptyDirectory } from '../../support/each-file/empty-directory.ts';
+import { verifies } from '../../requirements.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { type CliRun, runCli } from '../run-cli.ts';
 
@@ -18,6 +19,11 @@ async function write(...lines: string[]): Promise<void> {
 
 function run(...argv: string[]): Promise<CliRun> {
   const env = { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.adminKey };
+  return runCli(argv, { cwd, env });
+}
+
+function runWith(values: Record<string, string>, ...argv: string[]): Promise<CliRun> {
+  const env = { ...values, GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.adminKey };
   return runCli(argv, { cwd, env });
 }
 
@@ -81,4 +87,99 @@ describe('a reference into another organization', () => {
     }
     expect((await gateway.admin('GET', '/admin/v1/agents')).body.data).toEqual([]);
   });
+});
+
+describe('a plan and its apply with what cannot be', () => {
+  const env = { UP: 'sk-upstream-one', ONE: 'value-of-key-one-1', TWO: 'value-of-key-two-2' };
+  const files = (cap: number, more = '') => [
+    'namespace: team',
+    'providers: [{ name: up, type: openai, api_key: "${secret:env:UP}" }]',
+    'models: [{ name: team/a, routes: [{ provider: up }] }]',
+    'keys:',
+    `  - { name: one, rpm_cap: ${cap}, value: "\${secret:env:ONE}" }`,
+    '  - { name: two, value: "${secret:env:TWO}" }',
+    ...(more === '' ? [] : [more]),
+  ];
+
+  it(
+    verifies('apply.revoked-key', 'apply.plan-short', 'does the rest, and names the object'),
+    async () => {
+      await write(...files(1));
+      expect((await runWith(env, 'apply', '--yes')).code).toBe(0);
+      await runWith(env, 'keys', 'revoke', 'two', '--yes');
+      await write(...files(2));
+      const plan = await runWith(env, 'plan');
+      expect([plan.code, plan.stdout]).toEqual([
+        0,
+        expect.stringMatching(
+          /! blocked key default\/two\n {4}it was revoked at \S+, and .*\n {4}declare a new key with another name/,
+        ),
+      ]);
+      expect(plan.stdout).toMatch(
+        /^0 to create, 1 to update, 0 to remove, 1 blocked, 2 the same;/m,
+      );
+      expect(plan.stdout).not.toMatch(/same {3}|revoked_at/);
+      expect((await runWith(env, 'plan', '--all')).stdout).toContain('  same   model team/a');
+      expect((await runWith(env, 'diff', '--exit-code')).code).toBe(2);
+      const done = await runWith(env, 'apply', '--yes');
+      expect([done.code, done.stdout]).toEqual([
+        6,
+        expect.stringContaining('1 applied, 0 failed, 1 blocked'),
+      ]);
+      expect(done.stderr).toContain('1 of 2 changes was not applied: key default/two');
+      const again = await runWith(env, 'apply', '--yes');
+      expect([again.code, again.stderr]).toEqual([
+        5,
+        expect.stringContaining('1 change is not possible: key default/two'),
+      ]);
+      const drift = await runWith(env, 'drift');
+      expect(drift.stdout).toContain('no apply brings it back');
+      expect(drift.stdout).not.toContain('recreates');
+    },
+  );
+
+  it(
+    verifies('apply.secret-shown', 'writes other values, and shows no digest that tells a value'),
+    async () => {
+      await write(...files(1));
+      expect((await runWith(env, 'apply', '--yes')).code).toBe(0);
+      const next = { ...env, UP: 'sk-upstream-two', ONE: 'another-value-of-one' };
+      const plan = await runWith(next, 'plan');
+      expect(plan.stdout).toMatch(
+        /~ update provider up {2}\(its secret has another value\)\n {4}api_key: .*fingerprint \S{8} → \S{8}\)/,
+      );
+      const [command = ''] = /gateway keys rotate \S+ --value-env ONE/.exec(plan.stdout) ?? [];
+      expect((await runWith(next, 'apply', '--yes')).stdout).toMatch(
+        /^done +update provider up\n1 applied/,
+      );
+      expect((await runWith(next, ...command.split(' ').slice(1))).code).toBe(0);
+      const after = await runWith(next, 'plan', '--exit-code');
+      expect([after.code, after.stdout]).toEqual([0, expect.stringMatching(/^no changes/)]);
+      const blind = await runWith({ TWO: env.TWO }, 'plan');
+      expect(blind.stdout).toMatch(
+        /^not compared, for want of a value here: \$\{secret:env:UP\}, \$\{secret:env:ONE\}$/m,
+      );
+      await write(...files(1, '  - { name: three, value: "${secret:env:TWO}" }'));
+      const taken = await runWith(next, 'plan');
+      expect(taken.stdout).toContain('its value is used already by key default/two');
+    },
+  );
+
+  it(
+    verifies('apply.references-offline', 'removes nothing that a Service still uses'),
+    async () => {
+      const agents = 'agents: [{ name: bot, model: team/a }]';
+      const services = 'services: [{ name: desk, agent_id: bot, protocols: [rest] }]';
+      await write(...files(1), agents, services);
+      expect((await runWith(env, 'apply', '--yes')).code).toBe(0);
+      await write('namespace: team', 'models: []', 'agents: []');
+      const done = await runWith(env, 'apply', '--yes', '--prune');
+      expect([done.code, done.stdout]).toEqual([
+        5,
+        expect.stringContaining('it is used by service default/desk'),
+      ]);
+      expect(done.stdout).toContain('it is used by agent default/bot');
+      expect(done.stderr).toContain('2 changes are not possible: agent default/bot, model team/a');
+    },
+  );
 });

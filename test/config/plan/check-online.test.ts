@@ -44,7 +44,9 @@ describe('what an object refers to', () => {
     const models = 'models: [{ name: a/b, routes: [] }]\n';
     const text = `${models}agents: [{ name: bot, organization: ${id}, model: a/b }]\n`;
     const { dangling } = await faults(text + service('default', 'bot'));
-    expect(dangling).toEqual(['4 service default/desk: agent_id: no agent is named bot']);
+    expect(dangling).toEqual([
+      '4 service default/desk: ${ref:agent.bot.id}: no agent is named bot in organization default',
+    ]);
     expect((await faults(text + service('acme', 'bot'))).dangling).toEqual([]);
   });
 });

@@ -113,7 +113,11 @@ describe('a dump', () => {
       // What the dump calls its secrets.
       const names = [...dumped.matchAll(/\$\{secret:env:(\w+)\}/g)].map(([, name]) => name!);
       expect(names).toHaveLength(3);
-      const env = Object.fromEntries(names.map((name) => [name, HOOK]));
+      const valueOf = (name: string) =>
+        SECRETS[
+          name.startsWith('CREDENTIAL') ? 'TOKEN' : name.startsWith('DEPLOYMENT') ? 'HOOK' : 'KEY'
+        ];
+      const env = Object.fromEntries(names.map((name) => [name, valueOf(name)]));
       for (const from of ['dump.yaml', 'config']) {
         const again = await runCli(['plan', '-f', from, '--exit-code'], at(first, env));
         expect([from, again.code, again.stderr]).toEqual([from, 0, '']);

@@ -73,7 +73,7 @@ describe('a plan tells', () => {
       const tree = (routes: object[], lines: string[]) => ({
         providers,
         models: [{ name: 't/a', routes }],
-        agents: [agent('helper', { system: lines.join('\n') })],
+        agents: [agent('helper', { model: 't/a', system: lines.join('\n') })],
       });
       const routes = ['a', 'b', 'c'].map((upstream_model) => ({
         provider: 'echo',
@@ -93,7 +93,7 @@ describe('a plan tells', () => {
       expect(stdout).not.toMatch(/\[\{|→ \{/);
       expect(stdout).toMatch(/- Line 7 of the instructions\.\n +\+ Line 7 says something else\./);
       expect(stdout).toContain('39 more lines are the same');
-      expect(stdout).toMatch(/--prune removes them:\n +model t\/old/);
+      expect(stdout).toMatch(/--prune removes it:\n +model t\/old/);
       const inserted = await withFile(tree([more, ...routes], text), 'plan');
       expect(inserted.stdout).toContain('routes[0].weight: null → 3');
       expect(inserted.stdout).not.toContain('routes[1]');

@@ -103,7 +103,16 @@ describe('dump', () => {
         for (const secret of Object.values(SECRETS)) expect(stdout).not.toContain(secret);
         await writeFile(join(cwd, 'dump.yaml'), stdout);
         const references = Object.fromEntries(
-          [...stdout.matchAll(/\$\{secret:env:(\w+)\}/g)].map(([, name]) => [name, HOOK]),
+          [...stdout.matchAll(/\$\{secret:env:(\w+)\}/g)].map(([, name = '']) => [
+            name,
+            SECRETS[
+              name.startsWith('PROVIDER')
+                ? 'PROVIDER'
+                : name.startsWith('CREDENTIAL')
+                  ? 'DOCS'
+                  : 'HOOK'
+            ],
+          ]),
         );
         const env = { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.adminKey };
         const planned = await runCli(['plan', '-f', 'dump.yaml', '-o', 'json'], {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, realpath, rm } from 'node:fs/promises';
+import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
@@ -35,6 +35,13 @@ afterAll(async () => {
 const run = (cwd: string, program: string, ...words: string[]) =>
   execa(program, words, { cwd, env, extendEnv: false });
 
+/** The first objects that a repository gets, with secrets of their own. */
+const ADDED = `version: 1
+providers: [{ name: extra, type: openai, api_key: "\${secret:env:EXTRA_KEY}" }]
+models: [{ name: extra/one, routes: [{ provider: extra }] }]
+keys: [{ name: ci, value: "\${secret:env:CI_KEY}" }]
+`;
+
 /** One of the first half and one of the second: a turn has two. */
 const PAIRS = TEMPLATES.slice(0, 4).map((one, at) => [one, ...TEMPLATES.slice(at + 4, at + 5)]);
 
@@ -44,6 +51,7 @@ it.each(inTurn('templates', PAIRS).flat())(
     const cwd = join(directory, template);
     await run(directory, 'gateway', 'init', '--template', template, cwd);
     await run(cwd, 'gateway', 'validate');
+    if (template === 'gitops') await writeFile(join(cwd, 'config', 'added.yaml'), ADDED);
     const { exitCode, stdout } = await execa('node', ['--test'], {
       cwd,
       env,

@@ -14,7 +14,8 @@ import {
 } from '../../../config/actual/ownership.ts';
 import { ownerFor } from '../../../config/plan/plan.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
-import { CliError, usageError } from '../../cli-error.ts';
+import { usageError } from '../../cli-error.ts';
+import { ownedElsewhere } from '../../project/followed.ts';
 import { refuseAmbiguous } from '../../project/make-plan.ts';
 import { invalidConfig, projectFile, withProject } from '../../project/project.ts';
 import { requireRights } from '../../project/require-rights.ts';
@@ -109,13 +110,8 @@ function pick(name: string, { objects }: DesiredState): DesiredObject {
 
 function refuseOwned(owned: readonly Candidate[], { known }: Owner): void {
   if (owned.length === 0) return;
-  const names = owned.map(
-    ({ object: { kind, identity }, view }) => `${kind} ${identity} (of ${ownerName(view, known)})`,
-  );
-  throw new CliError({
-    code: 'owned_elsewhere',
-    message: `managed elsewhere: ${names.join('; ')}`,
-    hint: 'nothing was adopted; `gateway transfer` gives objects to another namespace',
-    exit: 'conflict',
+  const conflicts = owned.map(({ object: { kind, identity }, view }) => {
+    return { kind, identity, id: view.id, owner: ownerName(view, known) };
   });
+  throw ownedElsewhere(conflicts, undefined);
 }

@@ -6,6 +6,8 @@ import { nameOrganizations } from '../../../config/actual/name-organizations.ts'
 import { deploy, type Planned } from '../../../config/apply/deploy.ts';
 import type { GatewayConfig } from '../../../config/read/load-config.ts';
 import { ownerFor, type Plan, writtenKinds } from '../../../config/plan/plan.ts';
+import { leftOut } from '../../../config/plan/fixed.ts';
+import { counted } from '../../../core/counted.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { StalePlanError } from '../../../config/plan/stale-plan-error.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
@@ -14,7 +16,13 @@ import type { CommandResult, Failure } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { toFailure } from '../../failure.ts';
-import { makePlan, planChoice, slugConflicts } from '../../project/make-plan.ts';
+import { makePlan, planChoice, missingModelTexts, slugConflicts } from '../../project/make-plan.ts';
+import {
+  type Followed,
+  followsItself,
+  readFollowed,
+  withFollowNote,
+} from '../../project/followed.ts';
 import { invalidConfig, projectFile, withSelected } from '../../project/project.ts';
 import { renderOutcome, renderPlan, renderReport } from '../../output/render-plan.ts';
 import { requireRights } from '../../project/require-rights.ts';
@@ -23,6 +31,9 @@ import { createStyle, type Style } from '../../output/style.ts';
 import { inTurn } from '../../waiting/in-turn.ts';
 import { type WaitOptions, waitUntilServed } from '../../local/wait-until-served.ts';
 import type { InputOf, RunOf } from '../../commands.ts';
+
+/** Objects that the message of a failure names. */
+const MAX_TITLES = 5;
 
 export const run: RunOf<'apply'> = (input) =>
   withSelected(
@@ -62,18 +73,29 @@ async function applyProject(
   }).catch(rethrowStale(flags.plan !== undefined));
   if (planned === undefined) return invalidConfig(diagnostics);
   const { plan } = planned;
-  const shown = { data: plan, text: (style: Style) => renderPlan(plan, style, { all: false }) };
+  const shown = {
+    data: plan,
+    text: (style: Style) =>
+      withFollowNote(renderPlan(plan, style, { all: false }), plan, planned.followed),
+  };
   if (report === undefined) return shown;
   const isEmpty = plan.summary.total === 0;
-  const result = isEmpty ? withRecord(shown, report) : reportResult(report, context);
+  const result = isEmpty
+    ? withLeftOut(withRecord(shown, report), plan)
+    : reportResult(report, context);
   return waited === undefined ? result : { ...result, failure: waited };
 }
 
 /** Shows the plan and asks whether it is to be carried out; false for --dry-run. */
 async function confirmed(
-  { plan, server }: Made,
+  { plan, server, followed }: Made,
   { flags, context }: InputOf<'apply'>,
 ): Promise<boolean> {
+  if (followed?.isSame) {
+    if (plan.summary.total === 0 || flags['dry-run']) return false;
+    context.output.note(renderPlan(plan, createStyle(false), { all: false }));
+    throw followsItself(plan, followed);
+  }
   if (flags['dry-run']) return false;
   requirePruneCount(plan, { given: flags['confirm-prune'], asks: context.asks });
   requireReplace(plan, flags['allow-replace']);
@@ -84,9 +106,7 @@ async function confirmed(
   context.output.note(renderPlan(plan, createStyle(false), { all: false }));
   // The person who saved the plan has seen it.
   if (flags.plan === undefined)
-    await context.confirm(
-      `Apply ${total} ${total === 1 ? 'change' : 'changes'} to ${server.baseUrl}?`,
-    );
+    await context.confirm(`Apply ${counted(total, 'change')} to ${server.baseUrl}?`);
   return true;
 }
 
@@ -108,6 +128,7 @@ function rethrowStale(isSaved: boolean): (thrown: unknown) => never {
 /** A plan, with the gateway that it is for. */
 interface Made extends Planned {
   readonly server: Client;
+  readonly followed?: Followed | undefined;
 }
 
 /** The saved plan that --plan names, else a new one. */
@@ -117,12 +138,15 @@ async function planOf(input: InputOf<'apply'>, config: GatewayConfig): Promise<M
   const client = toResourceClient(server);
   const path = flags.plan;
   if (path === undefined) {
-    const sources = { config, resources: client, server: server.baseUrl };
-    const { plan, options } = await makePlan(sources, planChoice(flags));
+    const followed = await readFollowed(server, config, context);
+    const sources = { config, resources: client, server: server.baseUrl, followed };
+    const made = await makePlan(sources, planChoice(flags));
+    const { plan, options } = made;
+    for (const text of missingModelTexts(options)) context.output.warn(text);
     const [conflict] = slugConflicts(options);
     if (conflict) throw conflict;
     const { desired, actual } = options;
-    return { plan, desired, owner: ownerFor(options), actual, client, server };
+    return { plan, desired, owner: ownerFor(options), actual, client, server, followed };
   }
   if (flags.prune || flags.adopt || flags['write-secret'].length > 0) {
     throw usageError(
@@ -186,12 +210,14 @@ function requirePruneCount(
   if (!isWrong && (!mustCount || given === summary.remove)) return;
   const names = irreversible.map(({ kind, identity }) => oneLine(`${kind} ${identity}`));
   const shown = names.length > 5 ? [...names.slice(0, 5), `${names.length - 5} more`] : names;
+  const removed = `${counted(summary.remove, 'object')} would be removed`;
+  const share = names.length === summary.remove ? '' : `${names.length} of them `;
   throw usageError(
     isWrong
-      ? `--confirm-prune ${given}: ${summary.remove} objects would be removed`
+      ? `--confirm-prune ${given}: ${removed}`
       : names.length > 0
-        ? `${summary.remove} objects would be removed, ${names.length} of them permanently: ${shown.join(', ')}`
-        : `${summary.remove} objects would be removed`,
+        ? `${removed}, ${share}permanently: ${shown.join(', ')}`
+        : removed,
     `look at \`gateway plan --prune\`, then add --confirm-prune ${summary.remove}`,
   );
 }
@@ -216,8 +242,9 @@ function issuedLines({ issued }: ApplyReport, { io, format, output }: CommandCon
     return issued.map(({ identity, value }) => `key ${identity}, shown once: ${value}`);
   }
   const names = issued.map(({ identity }) => identity).join(', ');
+  const [first = ''] = issued.map(({ identity }) => identity.slice(identity.indexOf('/') + 1));
   output.warn(
-    `new keys, whose values are shown once, only with -o json or on a terminal: ${names}`,
+    `new keys, whose values are shown once, only with -o json or on a terminal: ${names}; \`gateway keys rotate ${first}\` prints a new value`,
   );
   return [];
 }
@@ -236,19 +263,43 @@ function withRecord(result: CommandResult, { unrecorded }: ApplyReport): Command
   };
 }
 
+/** The result of a plan without changes, a failure where it leaves out what the files say. */
+function withLeftOut(result: CommandResult, plan: Plan): CommandResult {
+  const stay = leftOut(plan);
+  if (stay.length === 0 || result.failure) return result;
+  return {
+    ...result,
+    failure: {
+      code: 'not_possible',
+      message: `${counted(stay.length, 'change is', 'changes are')} not possible: ${titles(stay)}`,
+      details: stay.map((one) => `  ${titles([one])}: ${oneLine(one.reason)}`).join('\n'),
+      hint: 'the other objects are as declared',
+      exitCode: EXIT.conflict.code,
+    },
+  };
+}
+
+/** The first of some objects. */
+function titles(objects: readonly { kind: string; identity: string }[]): string {
+  const named = objects.slice(0, MAX_TITLES).map((one) => oneLine(`${one.kind} ${one.identity}`));
+  const more = objects.length - named.length;
+  return [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+}
+
 function reportResult(report: ApplyReport, context: CommandContext): CommandResult {
   const issued = issuedLines(report, context);
   const text = (style: Style) => [renderReport(report, style), ...issued].join('\n');
   const result: CommandResult = { data: report, text };
   const { applied, failed, blocked, notRun } = report;
-  const missing = failed.length + blocked.length + notRun.length;
-  if (missing === 0) return withRecord(result, report);
+  const undone = [...failed, ...blocked, ...notRun];
+  if (undone.length === 0) return withRecord(result, report);
+  const all = undone.length + applied.length;
   const exit = applied.length > 0 ? EXIT.partial : EXIT.failed;
   return {
     ...result,
     failure: {
       code: applied.length > 0 ? 'partly_applied' : 'not_applied',
-      message: `${missing} of ${missing + applied.length} changes were not applied`,
+      message: `${undone.length} of ${counted(all, 'change')} ${undone.length === 1 ? 'was' : 'were'} not applied: ${titles(undone)}`,
       hint: 'fix the cause and run the same command again to complete the rest',
       exitCode: exit.code,
     },

@@ -1,9 +1,11 @@
 import { type Drift, type DriftedObject, driftOf } from '../../../config/plan/drift.ts';
 import { ownerFor } from '../../../config/plan/plan.ts';
+import { counted } from '../../../core/counted.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { comparePlan } from '../../project/make-plan.ts';
+import { readFollowed } from '../../project/followed.ts';
 import { projectFile, withSelected } from '../../project/project.ts';
 import { valueText } from '../../output/render-plan.ts';
 import type { Style } from '../../output/style.ts';
@@ -13,7 +15,9 @@ export const run: RunOf<'drift'> = (input) => {
   const { flags, context } = input;
   return withSelected(input, async (config) => {
     const client = await context.connect({ near: projectFile(input) });
-    const sources = { config, resources: toResourceClient(client), server: client.baseUrl };
+    const followed = await readFollowed(client, config, context);
+    const resources = toResourceClient(client);
+    const sources = { config, resources, server: client.baseUrl, followed };
     const { plan, options } = await comparePlan(sources, {
       prune: false,
       adopt: false,
@@ -37,15 +41,23 @@ function render({ drifted, pending }: Drift, style: Style): string {
   const counts =
     `${count('changed')} changed, ${count('deleted')} deleted, ` +
     `${count('added')} added on the server since the last apply`;
-  const rest = pending > 0 ? [`${pending} changes of the files wait; see \`gateway plan\``] : [];
+  const waits = counted(pending, 'change of the files waits', 'changes of the files wait');
+  const rest = pending > 0 ? [`${waits}; see \`gateway plan\``] : [];
   return [...lines, drifted.length === 0 ? 'no drift' : counts, ...rest].join('\n');
 }
 
 function renderObject(object: DriftedObject, style: Style): string[] {
-  const { kind, identity, id, what, changes } = object;
+  const { kind, identity, id, what, changes, obstacle } = object;
   const title = oneLine(`${kind} ${identity}`);
   if (what === 'deleted') {
-    return [style.red(`- ${title}  (deleted on the server, was ${id}; an apply recreates it)`)];
+    if (obstacle === undefined)
+      return [style.red(`- ${title}  (deleted on the server, was ${id}; an apply recreates it)`)];
+    const { reason, hint } = obstacle;
+    return [
+      style.red(`- ${title}  (gone on the server, was ${id}; no apply brings it back)`),
+      `    ${oneLine(reason)}`,
+      `    ${oneLine(hint)}`,
+    ];
   }
   if (what === 'added') {
     return [style.green(`+ ${title}  (made by hand as ${id}; declare and adopt it, or delete it)`)];

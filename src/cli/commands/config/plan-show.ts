@@ -1,5 +1,5 @@
 import { changesExit } from '../../project/make-plan.ts';
-import { renderPlan } from '../../output/render-plan.ts';
+import { MORE, renderPlan } from '../../output/render-plan.ts';
 import { renderPlanMarkdown } from '../../output/render-plan-markdown.ts';
 import { readSavedPlan } from '../../project/saved-plan.ts';
 import type { RunOf } from '../../commands.ts';
@@ -11,7 +11,7 @@ export const run: RunOf<'plan show'> = async ({ args, flags, context }) => {
     text: (style) =>
       context.format === 'markdown'
         ? renderPlanMarkdown(plan)
-        : renderPlan(plan, style, { all: true }),
+        : renderPlan(plan, style, { all: flags.all, more: MORE }),
     exitCode: changesExit(plan, flags),
   };
 };
