@@ -78,6 +78,9 @@ describe('the flags of a command', () => {
 
   it(verifies('extend.command', 'are read by the types that their declaration gives'), () => {
     expectTypeOf<InputOf<'keys rotate'>['flags']>().toEqualTypeOf<{
+      readonly 'value-file': string | undefined;
+      readonly 'value-stdin': boolean;
+      readonly 'value-env': string | undefined;
       readonly overlap: number;
       readonly end: 'former' | 'current' | undefined;
     }>();
