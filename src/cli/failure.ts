@@ -13,7 +13,7 @@ const HINTS: Readonly<Record<string, string>> = {
   invalid_api_key:
     'check GATEWAY_API_KEY or --api-key-file; `gateway whoami` shows which key is used, and `gateway store admin-key` on the machine of the gateway makes a new admin key',
   insufficient_scope:
-    'the key lacks the scope for this, or its role does not allow it; use an admin key (`.gateway/admin.key` of the server)',
+    'the key lacks the scope for this, or its role does not allow it; with the scope account a key sees its own organization: `gateway usage --own`, `gateway budgets list --own`, `gateway executions`, `gateway account`; the rest takes an admin key (`.gateway/admin.key` of the server)',
   timeout: 'the call may have taken effect; look before you repeat it, or raise --timeout',
   connection_lost: 'the call may have taken effect; look before you repeat it',
 };
@@ -33,7 +33,9 @@ export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof ClientError) {
     const { code, message, status, isRead } = thrown;
     const hint = hintOf(thrown) ?? (isRead ? READ_HINTS[code] : undefined) ?? HINTS[code];
-    const request = thrown.requestId === undefined ? '' : ` (request ${thrown.requestId})`;
+    const { requestId } = thrown;
+    const isNamed = requestId === undefined || message.includes(requestId);
+    const request = isNamed ? '' : ` (request ${requestId})`;
     const exitCode = EXIT[exitOf(thrown)].code;
     return { code, message: message + request, hint, status, exitCode };
   }

@@ -267,11 +267,16 @@ function note(
     outcome: failed ? result.reason : 'ok',
     ms: Math.round(ms),
     cause: failed ? result.cause : undefined,
+    address: failed && result.cause ? hostOf(route.provider.baseUrl) : undefined,
     verdict: failed ? undefined : 'final',
     discarded:
       failed && result.usage ? priced(result.usage, request.free ? {} : route.pricing) : undefined,
   });
   return result;
+}
+
+function hostOf(baseUrl: string): string | undefined {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).host : undefined;
 }
 
 function priced(usage: Usage, pricing: Pricing): Discarded {

@@ -26,7 +26,7 @@ export function createRequestLines(style: Style): (line: LogLine) => string {
       tokens(fields['input_tokens'], fields['output_tokens']),
       dollars(fields['cost_nanos']),
       text('error') === '' ? '' : style.red(text('error')),
-      failedAttempts(text('attempts')),
+      text('causes') === '' ? failedAttempts(text('attempts')) : style.red(`(${text('causes')})`),
       style.dim(text('request_id')),
     ];
     return `${parts.filter((part) => part !== '').join(' ')}\n`;

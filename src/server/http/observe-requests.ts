@@ -63,6 +63,9 @@ function toFields(
   outcome: RequestOutcome,
 ): Record<string, unknown> {
   const { attempts, usage } = outcome;
+  const causes = attempts.flatMap(({ provider, cause, address = '' }) =>
+    cause === undefined ? [] : [`${provider}: ${cause} ${address}`.trim()],
+  );
   return {
     request_id: id,
     key_id: principal.keyId,
@@ -74,6 +77,7 @@ function toFields(
     result: outcome.result,
     error: outcome.errorCode,
     attempts: attempts.map(({ provider, outcome: how }) => `${provider}:${how}`).join(','),
+    ...(causes.length > 0 && { causes: [...new Set(causes)].join(', ') }),
     input_tokens: usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h,
     output_tokens: usage.output,
     cost_nanos: outcome.cost,

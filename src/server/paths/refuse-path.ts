@@ -27,12 +27,26 @@ export function createPathRefuser(
     const [path = '/'] = url.split('?');
     const meant = find(path);
     const own = meant?.isBase ? envelopes.get(meant.route) : undefined;
+    const absent = ABSENT.find(({ at }) => at.test(path));
     return {
-      error: new GatewayError('not_found', { message: toMessage(meant) }),
+      error: new GatewayError('not_found', { message: absent?.message ?? toMessage(meant) }),
       envelope: envelopeOf(path, headers) ?? own ?? 'flat',
     };
   };
 }
+
+/** Paths of the vendors' managed agents that the gateway has none of, and what does their work here. */
+const ABSENT: readonly { readonly at: RegExp; readonly message: string }[] = [
+  {
+    at: /^\/v1\/environments(\/|$)/,
+    message:
+      'no such path: there are no environments, and none is needed; leave environment_id out of POST /v1/sessions, or send any value. Tools run at the client, in MCP servers, or in a harness of server.harnesses',
+  },
+  {
+    at: /^\/v1\/vaults(\/|$)/,
+    message: 'no such path: there are no vaults; POST /v1/credentials keeps a secret for an Agent',
+  },
+];
 
 function toMessage(meant: MeantPath | undefined): string {
   if (!meant || meant.path.length > MAX_SHOWN)

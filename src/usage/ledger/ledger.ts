@@ -73,6 +73,8 @@ export interface AttemptRecord {
   ms: number;
   /** Detail of a connection that could not be made or broke, such as `ECONNREFUSED`. */
   cause?: string | undefined;
+  /** Host and port of that connection, for the log alone. */
+  address?: string | undefined;
   /** Next step after the attempt; absent on records of older versions. */
   verdict?: AttemptVerdict | undefined;
   /** A 200 that was no answer, and whose provider reported usage. Included in the sums of the record. */

@@ -49,7 +49,7 @@ export interface RequestRecord {
 }
 
 /** One candidate that was tried, or skipped. */
-export interface AttemptView extends Omit<AttemptRecord, 'discarded'> {
+export interface AttemptView extends Omit<AttemptRecord, 'discarded' | 'address'> {
   /** Usage of its 200 that was no answer, and the price of it. Absent: none. */
   usage?: UsageRecord;
   cost?: string;

@@ -273,3 +273,37 @@ describe('a JSONPath of a list', () => {
     expect([code, stdout]).toEqual([0, 'one\n']);
   });
 });
+
+describe('a model that does not exist', () => {
+  const refusing: Handler = ({ method }) => {
+    const error = {
+      code: 'model_not_found',
+      message: 'the model `mock/ecko` does not exist (request req_7)',
+    };
+    if (method === 'POST')
+      return { status: 404, body: { error }, headers: { 'x-request-id': 'req_7' } };
+    return { status: 200, body: { data: [{ id: 'mock/echo', object: 'model' }] } };
+  };
+
+  it.each([
+    [['chat', 'mock/ecko', 'hi'], 'did you mean mock/echo?'],
+    [['chat', 'mock/ecko', 'hi', '--no-stream'], 'did you mean mock/echo?'],
+    [['run', 'mock/ecko', '--input', '{}'], 'did you mean mock/echo?'],
+    [['chat', 'completely/other', 'hi'], '`gateway models list` shows what there is'],
+  ])('is answered with the one that was meant, and one request id: %j', async (argv, hint) => {
+    const { code, stderr } = await run(refusing, ...argv);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`hint: ${hint}`);
+    expect(stderr.match(/req_7/g)).toHaveLength(1);
+  });
+
+  it('is not looked for where the key may not do what was asked', async () => {
+    const handler: Handler = () => ({
+      status: 403,
+      body: { error: { code: 'insufficient_scope', message: 'no' } },
+    });
+    const { stderr } = await run(handler, 'usage');
+    for (const command of ['usage --own', 'budgets list --own', 'executions', 'account'])
+      expect(stderr).toContain(`\`gateway ${command}\``);
+  });
+});

@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { observeRequests, signalRequests } from '../../../src/server/http/observe-requests.ts';
+import type { Log } from '../../../src/core/log.ts';
+import {
+  logRequests,
+  observeRequests,
+  signalRequests,
+} from '../../../src/server/http/observe-requests.ts';
 import type { Ledger } from '../../../src/usage/ledger/ledger.ts';
 import type { RequestSignals } from '../../../src/usage/requests/live/request-signals.ts';
 import { outcome, principal } from '../../usage/usage-fixtures.ts';
@@ -49,4 +54,23 @@ it('tells who listens of the durable beginning and of the end, once', () => {
   entry.settle(outcome());
   expect(waits).toEqual(['begun']);
   expect(told).toEqual(['req_1 begun', 'req_1 ok']);
+});
+
+it('logs why and where a provider could not be reached', () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = { info: (_message: string, fields: object) => lines.push({ ...fields }) };
+  const start = { id: 'req_1', principal: principal(), surface: 'chat', model: 'acme/one' };
+  const failed = {
+    provider: 'up',
+    model: 'm',
+    status: null,
+    outcome: 'connect',
+    ms: 1,
+    cause: 'ECONNREFUSED',
+    address: '127.0.0.1:1',
+  };
+  const observe = logRequests(log as unknown as Log);
+  observe(start as never, outcome({ attempts: [failed, failed] }));
+  observe(start as never, outcome());
+  expect(lines.map(({ causes }) => causes)).toEqual(['up: ECONNREFUSED 127.0.0.1:1', undefined]);
 });

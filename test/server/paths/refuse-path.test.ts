@@ -17,3 +17,13 @@ describe('an unknown path', () => {
     expect(refuse(request as unknown as IncomingMessage).envelope).toBe(envelope);
   });
 });
+
+it('says what is there in place of environments and vaults of managed agents', () => {
+  const told = (url: string) => refuse({ url, headers: {} } as IncomingMessage).error.message;
+  for (const url of ['/v1/environments', '/v1/environments?beta=true', '/v1/environments/env_1'])
+    expect(told(url)).toMatch(
+      /there are no environments.*leave environment_id out.*\/v1\/sessions/,
+    );
+  expect(told('/v1/vaults')).toContain('POST /v1/credentials');
+  expect(told('/v1/environmentsx')).toContain('GET /openapi.json');
+});

@@ -2,6 +2,7 @@ import type { ChatRequest } from '../../../client/chat.ts';
 import type { Client } from '../../../client/create-client.ts';
 import { Conversation } from '../../chat/conversation.ts';
 import { readAttachment } from '../../chat/read-attachment.ts';
+import { withMeantModel } from '../../chat/meant-model.ts';
 import { isTerminal, type CommandContext } from '../../context.ts';
 import type { CommandResult } from '../../command.ts';
 import { toFailure } from '../../failure.ts';
@@ -28,7 +29,7 @@ export const run: RunOf<'chat'> = async ({ args, flags, context }) => {
   const request = { model, messages: conversation.ask(prompt), signal: context.signal };
   const client = await context.connect();
   if (!flags['no-stream']) return streamAnswer(client, request, context);
-  const answer = await client.chat.create(request);
+  const answer = await withMeantModel(client, request, () => client.chat.create(request));
   return { data: answer.body, text: printable(answer.text) };
 };
 
@@ -37,7 +38,8 @@ async function streamAnswer(
   request: ChatRequest,
   context: CommandContext,
 ): Promise<CommandResult> {
-  const stream = await client.chat.stream(request);
+  const meant = { model: request.model, signal: context.signal };
+  const stream = await withMeantModel(client, meant, () => client.chat.stream(request));
   // The output is a stream now, and a failure is its last line.
   const writer = await context.output.events();
   try {

@@ -1,3 +1,4 @@
+import { withMeantModel } from '../../chat/meant-model.ts';
 import { ClientError } from '../../../client/http/client-error.ts';
 import { isRunOver } from '../../../client/runs.ts';
 import type { RunView } from '../../../client/runs.ts';
@@ -30,7 +31,9 @@ export const run: RunOf<'run'> = async ({ args, flags, context }) => {
     webhook_url: flags['webhook-url'],
   };
   const waitMs = isAsync ? 0 : timeoutMs - MARGIN_MS;
-  const made = await client.runs.create(request, { waitMs, signal });
+  const made = await withMeantModel(client, { model: args.model, signal }, () =>
+    client.runs.create(request, { waitMs, signal }),
+  );
   if (!flags.wait || isRunOver(made)) return shown(made);
   try {
     const left = Math.max(0, end - clock.monotonic());
