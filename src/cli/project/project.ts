@@ -12,6 +12,7 @@ import { describeEnvFile } from '../../config/read/env-file.ts';
 import { DEFAULT_CONFIG } from '../../config/read/load.ts';
 import { select, SelectionError, type SelectionWords } from '../../config/plan/selection.ts';
 import { suggest } from '../../core/suggest.ts';
+import { shippedPrices } from '../../usage/prices/live-prices.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { CommandResult } from '../command.ts';
@@ -58,6 +59,7 @@ export async function loadProject(
     overlays: flags.overlay,
     unknownFields: flags['unknown-fields'],
     ...(paths.includes('-') && { stdin: await context.readStdin() }),
+    limits: { now: context.clock.now(), load: shippedPrices },
     ...(prices && { prices }),
   });
 }

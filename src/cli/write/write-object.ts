@@ -15,6 +15,7 @@ import type { CommandResult } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { collectionOf } from '../../core/kinds.ts';
+import { warnOf } from '../output/warn-of.ts';
 import { readsEnvFile } from '../project/project.ts';
 import { wordOf } from '../resources/not-found.ts';
 import type { ChangedEntry, Entry } from './change-entry.ts';
@@ -94,10 +95,12 @@ export interface Write {
 /** Writes the object as declared, without a namespace; faults of secrets are the result. */
 export async function writeObject(
   { planned, object, actual, resources, sources }: Write,
-  { signal }: CommandContext,
+  { signal, output }: CommandContext,
 ): Promise<{ view: View } | { faults: readonly Diagnostic[] }> {
   const { secrets, diagnostics } = await resolveAllSecrets({ objects: [object] }, sources);
   if (diagnostics.length > 0) return { faults: diagnostics };
   const options = { client: resources, secrets, runId: randomUUID(), signal };
-  return { view: await new ObjectWriter(options, actual).write(planned, object) };
+  const view = await new ObjectWriter(options, actual).write(planned, object);
+  warnOf(view, output);
+  return { view };
 }

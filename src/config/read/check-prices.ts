@@ -35,34 +35,55 @@ export async function findUnpriced(
   places: Places,
   prices: PublishedPrices,
 ): Promise<UnpricedRoute[]> {
-  const typeOf = new Map(
-    entriesOf(tree, 'providers')
-      .filter(isOn)
-      .map((entry) => [nameOf(entry['name']), entry['type'] ?? entry['provider_type']]),
-  );
   const found: UnpricedRoute[] = [];
   const add = (route: Pick<UnpricedRoute, 'name' | 'kind'>, path: Path): void =>
     void found.push({ ...places.find(tree, path), ...route, path: formatPath(path) });
   let list: PriceList | undefined;
-  for (const [at, model] of entriesOf(tree, 'models').entries()) {
-    if (!isOn(model) || isSaid(model['pricing'])) continue;
-    const name = nameOf(model['name']);
-    for (const [index, route] of entriesOf(model, 'routes').entries()) {
-      const provider = nameOf(route['provider']);
-      const type = typeOf.get(provider);
-      if (typeof type !== 'string' || !isOn(route) || isSaid(route['pricing'])) continue;
-      if (PROVIDERS.get(type)?.isFree) continue;
-      const given = route['upstream_model'];
-      const upstream = typeof given === 'string' ? given : name.slice(name.indexOf('/') + 1);
-      if (isListed(type)) list ??= await prices.load();
-      if (isPriced(list?.find(type, upstream, prices.now)?.pricing ?? {})) continue;
-      add({ name: `${name} (${provider})`, kind: 'route' }, ['models', at, 'routes', index]);
-    }
+  for (const { model, route, name, provider, type, upstream, path } of declaredRoutes(tree)) {
+    if (isSaid(model['pricing']) || isSaid(route['pricing'])) continue;
+    if (PROVIDERS.get(type)?.isFree) continue;
+    if (isListed(type)) list ??= await prices.load();
+    if (isPriced(list?.find(type, upstream, prices.now)?.pricing ?? {})) continue;
+    add({ name: `${name} (${provider})`, kind: 'route' }, path);
   }
   for (const [at, api] of entriesOf(tree, 'apis').entries())
     if (isOn(api) && !isSaid(api['pricing']))
       add({ name: nameOf(api['name']), kind: 'api' }, ['apis', at]);
   return found;
+}
+
+/** Enabled route of an enabled model, to a provider that the files declare. */
+interface DeclaredRoute {
+  readonly model: Tree;
+  readonly route: Tree;
+  /** Name of the model. */
+  readonly name: string;
+  readonly provider: string;
+  /** Type of the provider. */
+  readonly type: string;
+  /** The provider's own name of the model. */
+  readonly upstream: string;
+  readonly path: Path;
+}
+
+export function declaredRoutes(tree: Tree): DeclaredRoute[] {
+  const typeOf = new Map(
+    entriesOf(tree, 'providers')
+      .filter(isOn)
+      .map((entry) => [nameOf(entry['name']), entry['type'] ?? entry['provider_type']]),
+  );
+  return entriesOf(tree, 'models').flatMap((model, at) => {
+    const name = nameOf(model['name']);
+    return entriesOf(model, 'routes').flatMap((route, index): DeclaredRoute[] => {
+      const provider = nameOf(route['provider']);
+      const type = typeOf.get(provider);
+      if (typeof type !== 'string' || !isOn(model) || !isOn(route)) return [];
+      const given = route['upstream_model'];
+      const upstream = typeof given === 'string' ? given : name.slice(name.indexOf('/') + 1);
+      const path = ['models', at, 'routes', index];
+      return [{ model, route, name, provider, type, upstream, path }];
+    });
+  });
 }
 
 /** Warning of what `gateway validate` finds without a price. */
@@ -80,7 +101,7 @@ export function unpricedWarning(
   return { file, line, column, path, severity: 'warning', message, hint };
 }
 
-function entriesOf(parent: Tree, section: string): Tree[] {
+export function entriesOf(parent: Tree, section: string): Tree[] {
   const list = parent[section];
   return Array.isArray(list) ? list.map((entry) => (isRecord(entry) ? entry : {})) : [];
 }

@@ -2,6 +2,7 @@ import { findUnpriced, type PublishedPrices, type UnpricedRoute } from './check-
 import { checkPrograms } from './check-programs.ts';
 import { checkAliases } from './check-aliases.ts';
 import { checkBudgets } from './check-budgets.ts';
+import { checkLimits } from './check-limits.ts';
 import { checkReferences } from './check-references.ts';
 import { checkSecrets } from './check-secrets.ts';
 import { type EnvFileUse, readEnvFile, unusedInEnvFile, useOf } from './env-file.ts';
@@ -48,6 +49,8 @@ export interface LoadConfigOptions {
   files?: ConfigFiles;
   /** Default: no route is looked at for its price. */
   prices?: PublishedPrices;
+  /** Prices by which limits of money are judged. Default: none is. */
+  limits?: PublishedPrices;
 }
 
 /** A valid configuration: settings of the process and declared objects. */
@@ -140,6 +143,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     const { dataDir } = server.config ?? {};
     return { config: undefined, ...(dataDir !== undefined && { dataDir }), diagnostics: sorted };
   }
+  const small = await smallLimits({ tree, places, server: server.config }, options);
   return {
     dataDir: server.config.dataDir,
     config: {
@@ -154,8 +158,21 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       fromEnvFile: useOf(envFile, used),
       unpriced: options.prices ? await findUnpriced(tree, places, options.prices) : [],
     },
-    diagnostics: sorted,
+    diagnostics: sortDiagnostics([...sorted, ...small]),
   };
+}
+
+/** Warnings of limits that cannot pay for one call, where there are prices to judge them by. */
+async function smallLimits(
+  {
+    tree,
+    places,
+    server,
+  }: { tree: Readonly<Record<string, unknown>>; places: Places; server: ServerConfig },
+  { limits: prices }: LoadConfigOptions,
+): Promise<Diagnostic[]> {
+  if (!prices) return [];
+  return checkLimits(tree, places, { prices, usual: server.limits.outputTokensBound });
 }
 
 /** Reads the files and lays the overlays over them; `all` begins with what was read of the files. */

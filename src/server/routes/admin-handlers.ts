@@ -23,6 +23,8 @@ import { reportStatus } from './status-report.ts';
 import type { StatusDeps } from './status-report.ts';
 import { toAuditQuery, toRequestQuery } from './report-queries.ts';
 import { answerUsage } from './usage-answer.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
+import { createLimitWarnings } from './money/limit-warnings.ts';
 import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import type { UsageDeps } from './usage-answer.ts';
 import { originOf } from '../../audit/origin-of.ts';
@@ -41,7 +43,9 @@ export interface AdminDeps
   extends GateDeps, PlanReportDeps, ResourceBodies, SpendingDeps, Pick<UsageDeps, 'usage'> {
   /** Exchanges of model calls, which go before changes. */
   readonly active: Pick<ActiveExchanges, 'begun'>;
-  readonly config: StatusDeps['config'];
+  readonly config: StatusDeps['config'] & {
+    readonly limits: Pick<ServerConfig['limits'], 'outputTokensBound'>;
+  };
   /** Makes this process serve every change that was committed before, or rejects. */
   catchUp(): Promise<void>;
 }
@@ -52,6 +56,7 @@ export function adminKindHandlers(deps: AdminDeps): Readonly<Record<string, Hand
   const bodies = { spools, maxBodyBytes, resourceValues };
   // Ticks of the event loop take real time, whatever clock the gateway goes by.
   const writes = new TurnQueue({ clock: systemClock, others: () => deps.active.begun });
+  const warningsOf = createLimitWarnings(deps);
   const toHandler = (definition: ResourceDefinition): Handler => {
     const handle = createResourceHandler(definition, repository);
     const use = (exchange: HttpExchange): Use => kindUse(definition, definition.path, exchange);
@@ -67,6 +72,8 @@ export function adminKindHandlers(deps: AdminDeps): Readonly<Record<string, Hand
       const reply = await handle({ ...request, organization, platform: true, by, rights });
       // A call right after the change must meet it. The write itself has succeeded whatever comes here.
       if (isWrite) await deps.catchUp().catch(() => undefined);
+      const warnings = isWrite ? warningsOf(definition.collection, reply.body) : [];
+      if (reply.body && warnings.length > 0) Object.assign(reply.body, { warnings });
       return { ...reply };
     });
   };

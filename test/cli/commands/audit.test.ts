@@ -74,7 +74,7 @@ describe('gateway audit', () => {
         from: { address: '2001:db8::ffff:ffff:ffff:ffff', client },
       };
       const { stdout } = await run(
-        ({ path }) => {
+        ({ path }: Parameters<Handler>[0]) => {
           if (path.startsWith('/admin/v1/audit'))
             return { body: { data: [entry], next_page: null } };
           return { body: { id: 'org_1', type: 'organization', name: 'default' } };

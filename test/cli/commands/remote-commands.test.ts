@@ -72,6 +72,16 @@ describe('keys', () => {
     });
   });
 
+  it(verifies('limits.too-small', 'create shows the warnings of the server'), async () => {
+    const warnings = ['spending_limit: 0.01 USD cannot pay for one call'];
+    const made = answer({ ...KEY, value: 'v', warnings }, 201);
+    const { stderr } = await run(made, ['keys', 'create', 'app']);
+    expect(stderr).toContain(`warning: ${warnings[0]}\n`);
+    expect((await run(made, ['keys', 'create', 'app', '--json'])).json().warnings).toEqual(
+      warnings,
+    );
+  });
+
   it('create sends nothing that was not asked for', async () => {
     const { calls } = await run(answer({ ...KEY, value: 'v' }, 201), [
       'keys',
@@ -107,12 +117,14 @@ describe('keys', () => {
   });
 
   it('list shows hints and never a value', async () => {
-    const shown = await run(list(KEY), ['keys', 'list']);
+    const shown = await run(list(KEY), ['keys', 'list', '-o', 'wide']);
     expect(shown.stdout).toContain('sk-tes…0123');
     expect(shown.stdout).toContain('10.00 in all');
     expect(shown.stdout.split('\n').every((line) => line === line.trimEnd())).toBe(true);
     expect((await run(list(KEY), ['keys', 'list', '-q'])).stdout).toBe('app\n');
-    expect((await run(list(KEY), ['keys', 'list', '--json'])).json().data).toEqual([KEY]);
+    expect((await run(list(KEY), ['keys', 'list', '--json'])).json().data).toEqual([
+      { ...KEY, state: 'active' },
+    ]);
   });
 
   it(
@@ -145,14 +157,16 @@ describe('models', () => {
   it(verifies('cli.models', 'list and get show the catalog in text and JSON'), async () => {
     const shown = await run(list(MODEL), ['models', 'list', '--vendor', 'acme', '--type', 'llm']);
     // Of a gateway that does not tell more.
-    expect(shown.stdout).toMatch(/^MODEL +TYPE .*\nacme\/fast +- +- +- +- +-\n$/);
+    expect(shown.stdout).toMatch(/^MODEL +TYPE .*\nacme\/fast +- +- +- +-\n$/);
     expect(Object.fromEntries(shown.calls[0]?.query ?? [])).toEqual({
       vendor: 'acme',
       type: 'llm',
       details: 'true',
     });
     expect((await run(list(MODEL), ['models', 'list', '-q'])).stdout).toBe('acme/fast\n');
-    expect((await run(list(MODEL), ['models', 'list', '-o', 'json'])).json().data).toEqual([MODEL]);
+    expect((await run(list(MODEL), ['models', 'list', '-o', 'json'])).json().data).toEqual([
+      { name: MODEL.id, ...MODEL },
+    ]);
     const one = await run(answer(MODEL), ['models', 'get', 'acme/fast']);
     expect(one.stdout).toMatch(/^created +2026-09-21T14:13:20\.000Z$/m);
     expect((await run(answer(MODEL), ['models', 'get', 'x', '-o', 'json'])).json().data).toEqual(
@@ -192,7 +206,7 @@ describe('models', () => {
         { ...line, provider: 'b', model: 'm', protocol: null, why: 'speaks images', health: {} },
       ],
     };
-    const argv = ['models', 'explain', 'acme/fast', '--protocol', 'messages'];
+    const argv = ['models', 'explain', 'acme/fast', '--protocol', 'messages', '-o', 'wide'];
     const { stdout, calls } = await run(answer(plan), argv);
     expect(calls[0]?.url).toBe('/admin/v1/routing?model=acme%2Ffast&protocol=messages');
     expect(stdout).toMatch(

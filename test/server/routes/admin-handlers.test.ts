@@ -10,7 +10,8 @@ import type { Method } from '../../../src/server/http/routes.ts';
 import type { Principal } from '../../../src/usage/principal.ts';
 import { bodySource } from '../../support/body-intake.ts';
 import { makeResources } from '../../resources/make-resources.ts';
-import { fakeCatalog } from '../../support/catalog.ts';
+import { fakeCatalog, fakeModel, fakeRoute } from '../../support/catalog.ts';
+import { verifies } from '../../requirements.ts';
 import { RESOURCE_VALUES } from '../../support/value-bounds.ts';
 
 const ADMIN: Principal = {
@@ -26,7 +27,10 @@ const ADMIN: Principal = {
   allowedModels: null,
 };
 
-function setUp(catchUp: () => Promise<void>, role: Role | null = null) {
+const PRICED = fakeRoute('a', { priority: 0, pricing: { output: 15_000 } });
+const OF_PROVIDERS = { kind: 'provider', collection: 'providers' };
+
+function setUp(catchUp: () => Promise<void>, role: Role | null = null, of = OF_PROVIDERS) {
   const { repository, store, clock } = makeResources();
   const handlers = adminKindHandlers({
     repository,
@@ -41,12 +45,13 @@ function setUp(catchUp: () => Promise<void>, role: Role | null = null) {
     spools: createSpools('unused', createIdSource(clock)),
     maxBodyBytes: 10_000,
     resourceValues: RESOURCE_VALUES,
-    catalog: () => fakeCatalog(),
+    catalog: () => fakeCatalog(fakeModel('acme/ha', [PRICED])),
     health: createHealth({ clock }),
     protocols: [],
+    config: { dataDir: 'unused', limits: { outputTokensBound: 1_000 } },
   });
   return async (method: Method, body: object = {}, below = '') => {
-    const path = `/admin/v1/providers${below}`;
+    const path = `/admin/v1/${of.collection}${below}`;
     const bytes = Buffer.from(JSON.stringify(body));
     const request = Object.assign(Readable.from([bytes]), {
       method,
@@ -54,7 +59,7 @@ function setUp(catchUp: () => Promise<void>, role: Role | null = null) {
       complete: true,
       socket: { remoteAddress: '127.0.0.1' },
     }) as unknown as IncomingMessage;
-    const handler = handlers['provider'];
+    const handler = handlers[of.kind];
     const response = {} as ServerResponse;
     return handler?.({
       id: 'req_1',
@@ -99,5 +104,19 @@ it.each([null, 'admin', 'operator'] as const)(
     const moved = send('PATCH', { base_url: 'https://elsewhere.example/v1' }, '/p');
     if (role !== 'operator') expect(await moved).toMatchObject({ status: 200 });
     else await expect(moved).rejects.toMatchObject({ status: 400, param: 'api_key' });
+  },
+);
+
+it(
+  verifies('limits.too-small', 'warns in the answer where a limit cannot pay for one call'),
+  async () => {
+    const of = { kind: 'organization', collection: 'organizations' };
+    const send = setUp(async () => undefined, null, of);
+    const warnings = [expect.stringMatching(/^spending_limit\.day: 0\.01 USD cannot pay for one /)];
+    const poor = { spending_limit: { day: '0.01' } };
+    expect(await send('POST', { name: 'poor', ...poor })).toMatchObject({ body: { warnings } });
+    expect(await send('POST', { name: 'rich' })).not.toHaveProperty('body.warnings');
+    expect(await send('PATCH', poor, '/rich')).toMatchObject({ body: { warnings } });
+    expect(await send('GET', {}, '/rich')).not.toHaveProperty('body.warnings');
   },
 );

@@ -1,6 +1,7 @@
 import { usageError } from '../../cli-error.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { readKeyFields } from '../../keys/key-fields.ts';
+import { warnOf } from '../../output/warn-of.ts';
 import type { RunOf } from '../../commands.ts';
 
 /** Only the value goes to stdout, so that `KEY=$(gateway keys create app)` works. */
@@ -19,6 +20,7 @@ export const run: RunOf<'keys create'> = async ({ args, flags, context }) => {
   }
   const client = await context.connect();
   const key = await client.admin('keys').create(body, context.signal);
+  warnOf(key, context.output);
   context.output.note(`key ${oneLine(key.name)} (${key.id}) created; its value is shown only now`);
   return { data: key, text: String(key['value']) };
 };
