@@ -44,7 +44,7 @@ export function createSpeaker({ format, isTerminal, write }: SpeakerOptions): Sp
       for (const { file, line, column, path, severity, message, hint } of diagnostics) {
         const level = severity === 'error' ? 'error' : 'warn';
         log[level](oneLine(message), {
-          at: `${file}:${line}:${column}`,
+          at: file === '' ? undefined : `${file}:${line}:${column}`,
           path: path || undefined,
           hint,
         });

@@ -97,8 +97,7 @@ describe('an input that declares nothing', () => {
     const laid = await cli('plan', '-f', 'empty.yaml', '--overlay', 'unversioned.yaml');
     expect([laid.code, laid.stderr]).toEqual([
       0,
-      'warning: empty.yaml:1:1: warning: no version is given; 1 is assumed\n' +
-        'warning:   hint: add version: 1\n',
+      'warning: empty.yaml:1:1: no version is given; 1 is assumed\n    hint: add version: 1\n',
     ]);
     const none = await cli('plan', '-f', 'none.yaml', '--prune');
     expect([none.code, none.stdout]).toEqual([0, expect.stringContaining('delete model own/echo')]);

@@ -184,9 +184,9 @@ it('a start warns once of providers on this machine that a proxy would be asked 
   );
   await gateway.stop();
   const log = gateway.log();
-  expect(log.match(/warning: .*proxy.*/g)).toEqual([
-    `warning: providers first, ollama on this machine are asked through the proxy ${through.url} of the environment`,
+  expect(log.match(/(?<=warn +)providers .*environment/g)).toEqual([
+    `providers first, ollama on this machine are asked through the proxy ${through.url} of the environment`,
   ]);
-  expect(log).toContain('hint: add 127.0.0.1 to NO_PROXY, or set proxy: none');
+  expect(log).toContain('hint="add 127.0.0.1 to NO_PROXY, or set proxy: none"');
   expect(log).not.toContain('hush-hush');
 });
