@@ -5,7 +5,7 @@ import { toFailure } from './failure.ts';
 import type { CliIo } from './io.ts';
 
 /** Milliseconds by which commands that know --timeout themselves may be first, with words of their own. */
-const MARGIN_MS = 250;
+const MARGIN_MS = 1_000;
 /** Milliseconds from the end of the time until a command that does not end by itself is left. */
 const GRACE_MS = 2_000;
 /** Codes of failures that only say that the command was ended. */

@@ -72,7 +72,7 @@ describe('the signals of a command', () => {
       exitCode: undefined,
     });
     expect(rename(interrupted)).toBe(interrupted);
-    await vi.advanceTimersByTimeAsync(250);
+    await vi.advanceTimersByTimeAsync(1_000);
     expect({ aborted: signal.aborted, exitCode: exitCode() }).toEqual({
       aborted: true,
       exitCode: 8,
@@ -87,7 +87,7 @@ describe('the signals of a command', () => {
   it('leave a command that does not end by itself', async () => {
     const { stuck, isStuck } = watch(1_000);
     const left = expect(stuck).rejects.toMatchObject({ code: 'timeout', exitCode: 8 });
-    await vi.advanceTimersByTimeAsync(3_249);
+    await vi.advanceTimersByTimeAsync(3_999);
     expect(isStuck()).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     await left;

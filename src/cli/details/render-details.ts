@@ -21,7 +21,7 @@ export function renderDetails(view: View, style: Style): string {
       rows['agent'] = agentText(value, view['agent_name']);
       continue;
     }
-    if (member === 'agent_id' && isRecord(view['agent'])) continue;
+    if ((member === 'agent_id' || member === 'agent_name') && isRecord(view['agent'])) continue;
     const name = isReference(member) ? view[nameMember(member)] : undefined;
     if (member === 'labels' && isRecord(value)) Object.assign(rows, labelRows(value));
     else if (typeof name === 'string') rows[stem(member)] = nameAndId(name, String(value));

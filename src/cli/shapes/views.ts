@@ -86,6 +86,7 @@ export const SESSION = record({
   updated_at: text,
 });
 export const EVENT = record({ id: text, type: text, processed_at: text });
+const OUTCOME = record({ type: text, reason: orNull(text), message: orNull(text) });
 export const RUN = record(
   {
     id: text,
@@ -95,7 +96,7 @@ export const RUN = record(
     error: orNull(record({ type: text, message: text })),
     created_at: text,
   },
-  { deployment_name: text },
+  { deployment_name: text, outcome: OUTCOME },
 );
 
 export const REQUEST = record({

@@ -4,7 +4,7 @@ import { writeCommands } from './write-commands.ts';
 import { FROM, IGNORE_NOT_FOUND, LIMIT, RANGE, SINCE } from './shared-words.ts';
 
 const DEPLOYMENT = {
-  name: 'deployment',
+  name: 'schedule',
   required: true,
   description: 'Id or name of the Schedule',
 } as const satisfies ArgSpec;
@@ -16,7 +16,8 @@ const RUN = {
 
 export const RUN_FILTERS = [
   {
-    name: 'deployment',
+    name: 'schedule',
+    also: ['deployment'],
     type: 'string',
     value: 'NAME',
     description: 'Filter by Schedule, id or name',
@@ -34,7 +35,12 @@ export const RUN_FILTERS = [
     value: 'STATUS',
     choices: ['pending', 'succeeded', 'failed'],
     repeatable: true,
-    description: 'Filter by status',
+    description: 'Filter by whether the run began its Session: pending, succeeded or failed',
+  },
+  {
+    name: 'failed',
+    type: 'boolean',
+    description: 'Show only runs that failed, in their Session or without one',
   },
 ] as const satisfies readonly FlagSpec[];
 
@@ -158,15 +164,20 @@ export const DEPLOYMENT_COMMANDS = [
     name: 'trigger',
     summary: 'Trigger a Schedule now',
     description:
-      'Prints the run. --wait waits for its Session and exits 0, 7 if the run failed, or 8 on --timeout. --tail also follows the Session until its turn ends; -o json is NDJSON then. A trigger whose outcome is unknown is never repeated: the runs since then are listed, and the exit code is 8.',
+      'Prints the run. --wait waits until its Session is over and exits 0, 7 if it failed or waits for a person, or 8 on --timeout. --tail shows its events meanwhile; -o json is NDJSON then. A trigger whose outcome is unknown is never repeated: the runs since then are listed, and the exit code is 8.',
     examples: [
       { command: 'gateway trigger report', note: 'Also when it is paused' },
       { command: 'gateway trigger report --tail', note: 'And follow its Session' },
     ],
     args: [DEPLOYMENT],
     flags: [
-      { name: 'wait', type: 'boolean', description: 'Wait until the run is decided' },
-      { name: 'tail', short: 'f', type: 'boolean', description: 'Wait, then follow its Session' },
+      { name: 'wait', type: 'boolean', description: 'Wait until its Session is over' },
+      {
+        name: 'tail',
+        short: 'f',
+        type: 'boolean',
+        description: 'Show the events of its Session until it is over',
+      },
     ],
     load: () => import('../commands/schedules/trigger.ts'),
   },
@@ -179,13 +190,14 @@ export const DEPLOYMENT_COMMANDS = [
     name: 'runs list',
     aliases: ['ls'],
     summary: 'List runs',
-    description: 'Newest first, of every Schedule of the organization of the key.',
+    description:
+      'Newest first, of every Schedule of the organization of the key. SESSION is what became of its Session: running, completed, waits for a person, failed or ended by time. Keys need the scopes deployments and sessions.',
     examples: [
       {
-        command: 'gateway runs list --deployment report -n 50',
+        command: 'gateway runs list --schedule report -n 50',
         note: 'The 50 most recent of one Schedule',
       },
-      { command: 'gateway runs list --status failed', note: 'Failed runs' },
+      { command: 'gateway runs list --failed', note: 'Runs that failed, whose Session failed too' },
     ],
     flags: [LIMIT, ...RUN_FILTERS, ...RANGE],
     load: () => import('../commands/schedules/runs-list.ts'),
@@ -193,7 +205,9 @@ export const DEPLOYMENT_COMMANDS = [
   {
     name: 'runs get',
     summary: 'Show one run',
-    examples: [{ command: 'gateway runs get drun_01', note: 'Trigger, Session or error' }],
+    examples: [
+      { command: 'gateway runs get drun_01', note: 'Trigger, Session and what became of it' },
+    ],
     args: [RUN],
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/schedules/runs-get.ts'),
@@ -202,10 +216,10 @@ export const DEPLOYMENT_COMMANDS = [
     name: 'runs watch',
     summary: 'Watch runs as they happen',
     description:
-      'Shows each run when it begins and when it is decided, until Ctrl-C. -o json is NDJSON of runs. Retries when the gateway does not answer.',
+      'Shows each run when it begins and whenever its Session comes to another state, until Ctrl-C. -o json is NDJSON of runs. Retries when the gateway does not answer.',
     examples: [
-      { command: 'gateway runs watch --deployment report', note: 'Runs of one Schedule' },
-      { command: 'gateway runs watch --status failed -o json', note: 'Feed an alert' },
+      { command: 'gateway runs watch --schedule report', note: 'Runs of one Schedule' },
+      { command: 'gateway runs watch --failed -o json', note: 'Feed an alert' },
     ],
     flags: [
       ...RUN_FILTERS,

@@ -42,7 +42,7 @@ export const RUN_COMMANDS = [
     name: 'wait',
     summary: 'Wait until a run, a Session or another object meets a condition',
     description:
-      'Exits 0 when the condition is met, 7 when it can no longer be met, 8 on --timeout. Conditions: completed (of a run), exists, deleted, and status=STATUS, including active, disabled, paused, archived and revoked. A missing object exits 1, unless the condition is exists or deleted.',
+      'Exits 0 when the condition is met, 7 when it can no longer be met or a person has to answer first, 8 on --timeout. Conditions: completed (of a run or Session; that of a run of a Schedule is its Session), exists, deleted, and status=STATUS, including active, disabled, paused, archived and revoked. A missing object exits 1, unless the condition is exists or deleted.',
     examples: [
       { command: 'gateway wait drun_01 --timeout 10m', note: 'A run of a Schedule' },
       { command: 'gateway wait sess_01 --for status=idle', note: 'The end of a turn' },

@@ -1,23 +1,30 @@
 import { ClientError } from '../../client/http/client-error.ts';
 import type { AdminKind, Client } from '../../client/create-client.ts';
-import { statusOf } from '../../client/deployment-runs.ts';
+import { isAtRest } from '../../client/run-outcome.ts';
 import { isListed, KINDS, kindsWhere } from '../../core/kinds.ts';
 import { CliError, usageError } from '../cli-error.ts';
+import type { Failure } from '../command.ts';
 import { findResource } from '../resources/find-resource.ts';
 import type { Sought } from '../resources/not-found.ts';
+import { findWait } from './find-wait.ts';
+import { runFailure } from './run-failure.ts';
 
 /** Snapshot of an object. */
 export interface Standing {
   readonly status: string;
   /** True when the status never changes again. */
   readonly isFinal: boolean;
+  /** Absent for a resource, which has no end of its own. */
+  readonly end?: { readonly isCompleted: boolean; readonly isOver: boolean };
+  /** Finds why it is not completed; undefined: it is, or may still be. */
+  explain?(signal: AbortSignal): Promise<Failure | undefined>;
 }
 
 /** Something that can be waited for. */
 export interface WaitTarget {
   readonly sought: Sought;
-  /** True for a run, which comes to an end of its own. */
-  readonly isRun: boolean;
+  /** True for a run or a Session, whose work comes to an end. */
+  readonly ends: boolean;
   /** Undefined when it does not exist. */
   look(client: Client, signal: AbortSignal): Promise<Standing | undefined>;
 }
@@ -47,28 +54,39 @@ export function toWaitTarget(text: string): WaitTarget {
 function scheduleRun(id: string): WaitTarget {
   const look: WaitTarget['look'] = (client, signal) =>
     orAbsent(async () => {
-      const status = statusOf(await client.deploymentRuns.get(id, signal));
-      return { status, isFinal: status !== 'pending' };
+      const made = await client.deploymentRuns.get(id, signal);
+      const run = await client.deploymentRuns.withOutcome(made, signal);
+      const { outcome } = run;
+      const { type: status } = outcome;
+      const isOver = isAtRest(outcome);
+      const end = { isCompleted: status === 'completed', isOver };
+      const explain = (left: AbortSignal) => runFailure(client, run, left);
+      return { status, isFinal: isOver && status !== 'waiting', end, explain };
     });
-  return { sought: { kind: 'runs', named: id }, isRun: true, look };
+  return { sought: { kind: 'runs', named: id }, ends: true, look };
 }
 
 function modelRun(id: string): WaitTarget {
   const look: WaitTarget['look'] = (client, signal) =>
     orAbsent(async () => {
       const { status } = await client.runs.get(id, signal);
-      return { status, isFinal: status !== 'queued' && status !== 'running' };
+      const isFinal = status !== 'queued' && status !== 'running';
+      return { status, isFinal, end: { isCompleted: status === 'succeeded', isOver: isFinal } };
     });
-  return { sought: { kind: 'model_runs', named: id }, isRun: true, look };
+  return { sought: { kind: 'model_runs', named: id }, ends: true, look };
 }
 
 function session(id: string): WaitTarget {
   const look: WaitTarget['look'] = (client, signal) =>
     orAbsent(async () => {
-      const { status } = await client.sessions.get(id, signal);
-      return { status, isFinal: status === 'terminated' };
+      const { status, outcome } = await client.sessions.get(id, signal);
+      const type = outcome?.type;
+      const isOver = status === 'terminated' || (outcome != null && isAtRest(outcome));
+      const end = { isCompleted: type === 'completed', isOver };
+      const explain = (left: AbortSignal) => findWait(client, id, left)();
+      return { status, isFinal: status === 'terminated', end, explain };
     });
-  return { sought: { kind: 'sessions', named: id }, isRun: false, look };
+  return { sought: { kind: 'sessions', named: id }, ends: true, look };
 }
 
 function resource(kind: AdminKind, named: string): WaitTarget {
@@ -81,7 +99,7 @@ function resource(kind: AdminKind, named: string): WaitTarget {
       const known = typeof status === 'string' ? status : undefined;
       return { status: known ?? (enabled === false ? 'disabled' : 'active'), isFinal: false };
     });
-  return { sought: { kind, named }, isRun: false, look };
+  return { sought: { kind, named }, ends: false, look };
 }
 
 async function orAbsent(look: () => Promise<Standing>): Promise<Standing | undefined> {

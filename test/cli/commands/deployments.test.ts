@@ -33,6 +33,9 @@ const RUN = {
 };
 /** With the name of its Schedule, as commands show it. */
 const NAMED = { ...RUN, deployment_name: 'report' };
+const outcome = (type: string, message: string | null = null) => ({ type, reason: null, message });
+/** With what became of it, as commands show it where they ask for its Session. */
+const COMPLETED = { ...NAMED, outcome: outcome('completed') };
 const PENDING = { ...RUN, session_id: null };
 const FAILED = {
   ...PENDING,
@@ -46,6 +49,14 @@ const BUSY = {
 type Answer = ReturnType<Handler>;
 type Route = (call: Call, response: Parameters<Handler>[1]) => Answer;
 
+/** The list of its one Session. */
+const sessions = (became: object | null, rest: object = {}) => ({
+  body: {
+    data: [{ id: 'sess_1', status: 'idle', created_at: AT, outcome: became, ...rest }],
+    next_page: null,
+  },
+});
+
 /** A gateway with one Schedule; `routes` answer further calls, `METHOD path`. */
 function gateway(routes: Record<string, Route> = {}): Handler {
   return (call, response) => {
@@ -56,6 +67,7 @@ function gateway(routes: Record<string, Route> = {}): Handler {
       const name = call.query.get('name') ?? 'report';
       return { body: { data: name === 'report' ? [DEPLOYMENT] : [], next_page: null } };
     }
+    if (path === '/v1/sessions') return sessions(outcome('completed'));
     if (path === '/v1/deployment_runs') return { body: { data: [RUN], next_page: null } };
     if (path === '/v1/deployment_runs/drun_1') return { body: RUN };
     if (!path.startsWith('/v1/deployments/depl_1'))
@@ -113,8 +125,9 @@ describe('gateway deployments', () => {
       const argv = [word, 'list', '--status', 'active', '--agent', 'agent_1', '--archived'];
       const { stdout, calls } = await run(argv);
       expect(stdout).toMatch(/^NAME +STATUS +SCHEDULE +NEXT +ID$/m);
+      // Its own clocks, as its expression is read.
       expect(stdout).toMatch(
-        new RegExp(`^report +active +0 7 \\* \\* 1-5 Europe/Berlin +${NEXT} +depl_1$`, 'm'),
+        /^report +active +0 7 \* \* 1-5 Europe\/Berlin +Mon 2026-11-23 07:00 GMT\+1 +depl_1$/m,
       );
       expect(Object.fromEntries(calls[0]?.query ?? [])).toEqual({
         limit: '100',
@@ -210,6 +223,9 @@ describe('gateway deployments next', () => {
       ['0 7 * * 1-5', '--count', '0'],
     ])
       expect((await next(...argv)).code, argv.join(' ')).toBe(64);
+    const named = await next('0 7 * * MON');
+    expect(named.stderr).toContain('day of week: expected *, numbers, ranges and steps, not `MON`');
+    expect(named.stderr).toContain("as one argument: '0 7 * * 1'");
   });
 });
 
@@ -235,7 +251,10 @@ describe.concurrent('gateway trigger', () => {
   });
 
   it(
-    verifies('cli.trigger', 'waits with --wait and exits 0 for a run with a Session, 7 without'),
+    verifies(
+      'cli.trigger',
+      'waits with --wait and exits 0 for a Session that completed, 7 without',
+    ),
     async () => {
       const answers: Answer[] = [BUSY, { body: RUN }];
       const decided = await trigger(
@@ -245,7 +264,7 @@ describe.concurrent('gateway trigger', () => {
         'json',
       );
       expect(decided.code).toBe(0);
-      expect(decided.json().data).toEqual(NAMED);
+      expect(decided.json().data).toEqual(COMPLETED);
       const failed = await trigger({ [POST]: () => ({ body: FAILED }) }, '--wait');
       expect(failed.code).toBe(7);
       expect(failed.stderr).toContain('agent_archived_error: agent agent_1 is archived');
@@ -258,6 +277,64 @@ describe.concurrent('gateway trigger', () => {
       });
     },
   );
+
+  it(
+    verifies(
+      'schedules.outcome',
+      'waits with --wait until its Session is over, and exits 7 for others',
+    ),
+    async () => {
+      const SESSIONS = 'GET /v1/sessions';
+      const looks = ['running', 'running', 'failed'];
+      const failed = await trigger(
+        { [SESSIONS]: () => sessions(outcome(looks.shift() ?? '', 'no provider route succeeded')) },
+        '--wait',
+      );
+      expect(failed.code).toBe(7);
+      expect(failed.stdout).toMatch(/^outcome +failed: no provider route succeeded$/m);
+      expect(failed.stderr).toContain('run drun_1 failed: no provider route succeeded');
+      expect(failed.stderr).toContain('gateway sessions events sess_1');
+      expect(failed.stderr).toContain('gateway trigger report');
+      const late = { [SESSIONS]: () => sessions(outcome('running')) };
+      const slow = await trigger(late, '--wait', '--timeout', '1s');
+      expect([slow.code, slow.stderr]).toEqual([8, expect.stringContaining('gateway wait drun_1')]);
+      for (const [became, code] of [
+        [sessions(outcome('ended_by_time', 'its time is over')), 7],
+        [sessions(outcome('completed')), 0],
+        [sessions(null, { status: 'idle' }), 8],
+        [{ status: 403, body: { error: 'insufficient_scope' } }, 8],
+      ] as const)
+        expect((await trigger({ [SESSIONS]: () => became }, '--wait')).code).toBe(code);
+    },
+  );
+
+  it(verifies('schedules.outcome', 'says what a Session waits for, and exits 7'), async () => {
+    const waiting = {
+      since: AT,
+      message: 'the session waits for an answer to lookup',
+      calls: [
+        { id: 'sevt_7', answered_by: 'user.tool_confirmation', name: 'lookup', server: null },
+      ],
+    };
+    const routes: Record<string, Route> = {
+      'GET /v1/sessions': () => sessions(outcome('waiting'), { waiting }),
+      'GET /v1/sessions/sess_1': () => ({
+        body: { id: 'sess_1', status: 'idle', created_at: AT, waiting },
+      }),
+    };
+    for (const argv of [
+      ['trigger', 'report', '--wait'],
+      ['wait', 'drun_1'],
+    ]) {
+      const waits = await run([...argv, '-o', 'json'], gateway(routes));
+      expect(waits.code, argv[0]).toBe(7);
+      expect(waits.json().error).toMatchObject({
+        code: 'session_waiting',
+        message: expect.stringContaining('waits for an answer to lookup'),
+        hint: expect.stringContaining('gateway sessions allow sess_1'),
+      });
+    }
+  });
 
   it(
     verifies('cli.trigger', 'exits 8 when the run is pending for longer than --timeout'),
@@ -363,10 +440,12 @@ describe.concurrent('gateway trigger', () => {
       };
       const good = await tail('end_turn');
       expect(good.code).toBe(0);
-      expect(good.stdout).toMatch(/^\S+ {2}succeeded {2}depl_1 {2}drun_1 {2}manual {2}sess_1$/m);
+      expect(good.stdout).toMatch(
+        /^\S+ {2}report \(depl_1\) {2}drun_1 {2}manual {2}sess_1 {2}began its Session$/m,
+      );
       expect(good.stdout).toContain('agent.message  All is well.');
       const lines = linesOf((await tail('end_turn', '-o', 'json')).stdout);
-      expect(lines[1]).toEqual({ type: 'event', event: RUN });
+      expect(lines[1]).toEqual({ type: 'event', event: NAMED });
       expect(lines[3]).toEqual({ type: 'event', event: said });
       expect(lines.at(-1)).toEqual({ type: 'end', reason: 'end_turn' });
       expect((await tail('retries_exhausted')).code).toBe(7);
@@ -392,10 +471,10 @@ describe('gateway runs', () => {
       gateway({ 'GET /v1/deployment_runs': () => list }),
     );
     expect(stdout).toMatch(/^CREATED .* ID\n/);
-    expect(stdout).toMatch(
-      /failed +schedule 2026-11-21T07:00:00.000Z +report \(depl_1\) +agent_archived_error: agent agent_1 is archived +drun_2$/m,
-    );
-    expect(stdout).toMatch(/succeeded +manual +report \(depl_1\) +sess_1 +drun_1$/m);
+    expect(stdout).toMatch(/^CREATED +SCHEDULE +TRIGGER +SESSION +ID$/m);
+    expect(stdout).toMatch(/report +schedule +failed: agent agent_1 is archived +drun_2$/m);
+    expect(stdout).toMatch(/report.* manual +completed +drun_1$/m);
+    expect(stdout).not.toContain('succeeded');
     const asked = calls.find(({ path }) => path === '/v1/deployment_runs');
     expect([...(asked?.query ?? [])]).toEqual([
       ['limit', '7'],
@@ -411,8 +490,61 @@ describe('gateway runs', () => {
     expect(gone.calls[0]?.query.get('deployment_id')).toBe('depl_gone');
   });
 
+  it(
+    verifies('schedules.outcome', 'lists those that failed, however many others there are'),
+    async () => {
+      const many = Array.from({ length: 230 }, (_one, at) => ({
+        ...RUN,
+        id: `drun_${at}`,
+        session_id: `sess_${at}`,
+      }));
+      const bad = new Set(['sess_7', 'sess_150', 'sess_229']);
+      const routes: Record<string, Route> = {
+        'GET /v1/deployment_runs': ({ query }) => {
+          const from = Number(query.get('page') ?? 0);
+          const next = from + Number(query.get('limit'));
+          const next_page = next < many.length ? String(next) : null;
+          return { body: { data: many.slice(from, next), next_page } };
+        },
+        'GET /v1/sessions': ({ query }) => {
+          const ids = query.get('ids')?.split(',') ?? [];
+          const data = ids.map((id) => ({
+            id,
+            status: 'idle',
+            created_at: AT,
+            outcome: outcome(bad.has(id) ? 'failed' : 'completed', 'no luck'),
+          }));
+          return { body: { data, next_page: null } };
+        },
+      };
+      const failed = await run(['runs', 'list', '--failed', '-q'], gateway(routes));
+      expect(failed.stdout).toBe('drun_7\ndrun_150\ndrun_229\n');
+      expect(failed.calls.filter(({ path }) => path === '/v1/sessions')).toHaveLength(3);
+      const two = await run(['runs', 'list', '--failed', '-n', '2', '-q'], gateway(routes));
+      expect(two.stdout).toBe('drun_7\ndrun_150\n');
+      const all = await run(['runs', 'list', '-n', '3', '-q'], gateway(routes));
+      expect(all.stdout).toBe('drun_0\ndrun_1\ndrun_2\n');
+      expect(all.calls).toHaveLength(2);
+    },
+  );
+
+  it(
+    verifies('schedules.outcome', 'is shown as unknown to a key that may not see Sessions'),
+    async () => {
+      const forbidden = { status: 403, body: { error: 'insufficient_scope' } };
+      const { code, stdout } = await run(
+        ['runs', 'get', 'drun_1'],
+        gateway({ 'GET /v1/sessions': () => forbidden }),
+      );
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^outcome +unknown: this key may not see Sessions/m);
+      expect(stdout).toMatch(/^next +.*gateway trigger report/m);
+    },
+  );
+
   it(verifies('cli.runs', 'shows one'), async () => {
-    expect((await run(['runs', 'get', 'drun_1', '-o', 'json'])).json().data).toEqual(NAMED);
+    expect((await run(['runs', 'get', 'drun_1', '-o', 'json'])).json().data).toEqual(COMPLETED);
+    expect((await run(['runs', 'get', 'drun_1'])).stdout).toMatch(/^outcome +completed$/m);
     expect((await run(['runs', 'get', 'drun_9'])).code).toBe(1);
     expect((await run(['runs', 'get', 'drun_9', '--ignore-not-found'])).code).toBe(0);
   });
@@ -443,7 +575,18 @@ describe('gateway runs', () => {
       expect(watched.code).toBe(130);
       expect(linesOf(watched.stdout)).toEqual([
         { type: 'version', version: 1 },
-        { type: 'event', event: { ...SCHEDULED, deployment_name: 'report' } },
+        {
+          type: 'event',
+          event: {
+            ...SCHEDULED,
+            deployment_name: 'report',
+            outcome: {
+              type: 'failed',
+              reason: 'agent_archived_error',
+              message: FAILED.error.message,
+            },
+          },
+        },
         expect.objectContaining({ type: 'end', reason: 'interrupted' }),
       ]);
     },

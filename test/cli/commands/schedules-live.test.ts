@@ -11,13 +11,25 @@ import type { TestGateway } from '../../support/gateway.ts';
 import { runCli } from '../run-cli.ts';
 import type { CliOptions } from '../run-cli.ts';
 
+/** The model calls a tool of the client, which answers it or does not. */
+const ASKS = {
+  match: { text: 'look it up', turn: 1 },
+  reply: { tool_calls: [{ name: 'look_up', arguments: { order: 'A-17' } }] },
+};
+const lookUp = {
+  type: 'custom',
+  name: 'look_up',
+  description: 'Looks up.',
+  input_schema: { type: 'object' },
+};
+
 let receiver: ChatReceiver;
 let gateway: TestGateway;
 beforeAll(async () => {
   receiver = await startChatReceiver();
   gateway = await startGateway({
     server: { notifications: { webhooks: { ours: { url: receiver.url, format: 'slack' } } } },
-    providers: [{ name: 'acme', type: 'mock' }],
+    providers: [{ name: 'acme', type: 'mock', mock: { rules: [ASKS] } }],
     models: [{ name: 'acme/one', routes: [{ provider: 'acme' }] }],
   });
 });
@@ -25,6 +37,18 @@ afterAll(async () => {
   await gateway.stop();
   await receiver.close();
 });
+
+/** Members of a run in the contract. */
+const MEMBERS = [
+  'agent',
+  'created_at',
+  'deployment_id',
+  'error',
+  'id',
+  'session_id',
+  'trigger_context',
+  'type',
+];
 
 async function make(name: string, rest: object = {}): Promise<string> {
   const { status, body } = await gateway.call('POST', '/v1/deployments', {
@@ -80,7 +104,10 @@ describe('Schedules on the command line', () => {
     await make('daily-more');
     const list = await run(['deployments', 'list']);
     expect(list.stdout).toMatch(
-      new RegExp(`^daily +active +0 7 \\* \\* 1-5 Europe/Berlin +\\S+Z +${id}$`, 'm'),
+      new RegExp(
+        `^daily +active +0 7 \\* \\* 1-5 Europe/Berlin +\\S+ \\S+ 07:00 GMT\\S+ +${id}$`,
+        'm',
+      ),
     );
     const verbs = ['pause', 'unpause', 'pause', 'archive'];
     const states: string[] = [];
@@ -118,7 +145,8 @@ describe('Schedules on the command line', () => {
     const waited = await run(['trigger', 'by hand', '--wait', '-o', 'json']);
     expect(waited.code).toBe(0);
     const { data } = waited.json();
-    const called = { deployment_name: 'by hand' };
+    const outcome = { type: 'completed', reason: 'end_turn', message: null };
+    const called = { deployment_name: 'by hand', outcome };
     expect((await runsOf(id)).map((one) => ({ ...one, ...called }))).toEqual([data]);
     const tailed = await run(['trigger', id, '--tail']);
     expect(tailed.code).toBe(0);
@@ -128,7 +156,7 @@ describe('Schedules on the command line', () => {
     const all = await runsOf(id);
     expect(listed.json().data).toEqual(all.map((one) => ({ ...one, ...called })));
     const table = await run(['runs', 'list', ...filters]);
-    expect(table.stdout).toContain(`  by hand (${id})  `);
+    expect(table.stdout).toMatch(/ by hand.* manual +completed +drun_\S+$/m);
     const quiet = await run(['runs', 'list', ...filters, '-q']);
     expect(quiet.stdout).toBe(all.map(({ id: one }) => `${one}\n`).join(''));
     const none = await run(['runs', 'list', '--deployment', id, '--status', 'failed']);
@@ -137,6 +165,45 @@ describe('Schedules on the command line', () => {
     expect(one.json().data).toEqual(data);
     expect((await run(['runs', 'get', 'drun_none'])).code).toBe(1);
   });
+
+  it(
+    verifies(
+      'schedules.outcome',
+      'fail where the Sessions of their runs fail, or wait for a person',
+    ),
+    async () => {
+      const broken = await make('broken', { runtime: { type: 'agent', model: 'acme/none' } });
+      const text = 'look it up';
+      const asking = await make('asking', {
+        runtime: { type: 'agent', model: 'acme/one', tools: [lookUp] },
+        initial_events: [{ type: 'user.message', content: [{ type: 'text', text }] }],
+      });
+      const failed = await run(['trigger', 'broken', '--wait']);
+      expect(failed.code).toBe(7);
+      expect(failed.stdout).toMatch(/^outcome +failed: retries_exhausted: .*acme\/none/m);
+      expect(failed.stderr).toContain('gateway trigger broken');
+      const waits = await run(['trigger', 'asking', '--tail']);
+      expect([waits.code, waits.stderr]).toEqual([7, expect.stringContaining('look_up')]);
+      const ids = (await run(['runs', 'list', '--failed', '-q'])).stdout.trim().split('\n');
+      const [ofBroken] = await runsOf(broken);
+      const [ofAsking] = await runsOf(asking);
+      expect(ids).toContain(ofBroken.id);
+      expect(ids).not.toContain(ofAsking.id);
+      // The run itself keeps the shape and the words of the contract.
+      expect(Object.keys(ofBroken).toSorted()).toEqual(MEMBERS);
+      for (const [{ id, session_id: session }, word] of [
+        [ofBroken, 'failed'],
+        [ofAsking, 'waits for a person'],
+      ]) {
+        expect((await run(['wait', id])).code).toBe(7);
+        expect((await run(['wait', session, '--for', 'completed'])).code).toBe(7);
+        expect((await run(['runs', 'get', id])).stdout).toMatch(
+          new RegExp(`^outcome +${word}`, 'm'),
+        );
+      }
+      expect((await run(['wait', ofAsking.session_id, '--for', 'status=idle'])).code).toBe(0);
+    },
+  );
 
   it(verifies('cli.runs', 'have their runs watched while they happen'), async () => {
     const id = await make('watched');

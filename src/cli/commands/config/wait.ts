@@ -19,7 +19,9 @@ export const run: RunOf<'wait'> = async ({ args, flags, context }) => {
   const judge = toWaitCondition(condition, target);
   const client = await context.connect();
   const { verdict, standing } = await wait({ client, target, judge, context });
-  return toResult({ target, condition, verdict, standing });
+  const result = toResult({ target, condition, verdict, standing });
+  const why = verdict === 'impossible' ? await standing?.explain?.(context.signal) : undefined;
+  return why ? { ...result, failure: why } : result;
 };
 
 interface Waiting {

@@ -1,5 +1,6 @@
 import { statusOf } from '../../../client/deployment-runs.ts';
-import type { DeploymentRunView, RunWatchOptions } from '../../../client/deployment-runs.ts';
+import type { JoinedRun, RunWatchOptions } from '../../../client/deployment-runs.ts';
+import { isFailure } from '../../../client/run-outcome.ts';
 import type { Client } from '../../../client/create-client.ts';
 import { addNames } from '../../details/references.ts';
 import { readBeginning } from '../../input/read-time.ts';
@@ -18,7 +19,7 @@ export const run: RunOf<'runs watch'> = async ({ flags, context }) => {
     onTrouble: (error: Error) => output.note(`${error.message}; retrying`),
     signal,
   };
-  const runs = wantedRuns(client, options, flags.status);
+  const runs = wantedRuns(client, options, flags);
   return showEvents(runs, { output, textOf: (one) => `${runLine(one)}\n`, isAwaited: false });
 };
 
@@ -29,13 +30,14 @@ export const run: RunOf<'runs watch'> = async ({ flags, context }) => {
 async function* wantedRuns(
   client: Client,
   options: RunWatchOptions & { readonly signal: AbortSignal },
-  statuses: readonly string[],
-): AsyncGenerator<DeploymentRunView, never, undefined> {
+  { status: statuses, failed }: { readonly status: readonly string[]; readonly failed: boolean },
+): AsyncGenerator<JoinedRun, never, undefined> {
   const runs = client.deploymentRuns.watch(options);
   const names = new Map<string, object>();
   for (;;) {
     const { value } = await runs.next();
     if (statuses.length > 0 && !statuses.includes(statusOf(value))) continue;
+    if (failed && !isFailure(value.outcome)) continue;
     const { deployment_id } = value;
     const name =
       names.get(deployment_id) ?? (await addNames(client, { deployment_id }, options.signal));

@@ -1,11 +1,10 @@
 import { ClientError } from '../../../client/http/client-error.ts';
 import type { Client } from '../../../client/create-client.ts';
-import { statusOf } from '../../../client/deployment-runs.ts';
-import type { DeploymentRunView } from '../../../client/deployment-runs.ts';
+import type { DeploymentRunView, JoinedRun } from '../../../client/deployment-runs.ts';
 import { collect } from '../../../client/http/pages.ts';
 import type { TailEnd } from '../../../client/http/rest-watch.ts';
 import type { SessionEvent } from '../../../sessions/log/session-event.ts';
-import type { CommandResult, Failure } from '../../command.ts';
+import type { CommandResult } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { nameMember } from '../../details/references.ts';
 import { renderDetails } from '../../details/render-details.ts';
@@ -13,8 +12,10 @@ import { eventLine } from '../../output/event-line.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { findDeployment } from '../../resources/find-deployment.ts';
 import { toFailure } from '../../failure.ts';
-import { outcomeOf, runLine } from '../../output/run-line.ts';
+import { beginningOf, outcomeText, runLine } from '../../output/run-line.ts';
 import { showEvents } from '../../output/show-events.ts';
+import { findWait } from '../../waiting/find-wait.ts';
+import { runFailure } from '../../waiting/run-failure.ts';
 import type { RunOf } from '../../commands.ts';
 
 /** Manual runs that are compared to find those of a trigger whose answer was lost. */
@@ -22,10 +23,10 @@ const RECENT = 20;
 
 export const run: RunOf<'trigger'> = async ({ args, flags, context }) => {
   const { signal, clock, timeoutMs } = context;
-  const client = await context.connect();
-  const { id, name } = await findDeployment(client, args.deployment, signal);
-  const before = await recentRuns(client, id, signal);
   const end = clock.monotonic() + timeoutMs;
+  const client = await context.connect();
+  const { id, name } = await findDeployment(client, args.schedule, signal);
+  const before = await recentRuns(client, id, signal);
   let made: DeploymentRunView;
   try {
     made = await client.deployments.trigger(id, signal);
@@ -35,26 +36,32 @@ export const run: RunOf<'trigger'> = async ({ args, flags, context }) => {
   }
   if (!flags.wait && !flags.tail) return shown(made, name);
   const left = Math.max(0, end - clock.monotonic());
+  const options = { timeoutMs: left, signal };
   try {
-    made = await client.deploymentRuns.decided(made, { timeoutMs: left, signal });
+    if (flags.tail) {
+      made = await client.deploymentRuns.decided(made, options);
+      if (made.error === null) return await tail(client, { ...made, [NAME]: name }, context);
+    }
+    const run = await client.deploymentRuns.atRest(made, options);
+    const failure = await runFailure(client, { ...run, [NAME]: name }, signal);
+    return { ...shown(run, name), failure };
   } catch (thrown) {
     if (!(thrown instanceof ClientError) || thrown.code !== 'timeout') throw thrown;
-    const hint = `the run continues: gateway runs get ${made.id}`;
+    const { id: run } = made;
+    const hint = `the run continues: \`gateway runs get ${run}\` shows it, \`gateway wait ${run}\` waits for it`;
     return { ...shown(made, name), failure: { ...toFailure(thrown), hint } };
   }
-  if (made.error !== null) return { ...shown(made, name), failure: failureOf(made) };
-  return flags.tail ? tail(client, made, context) : shown(made, name);
 };
 
-function shown(made: DeploymentRunView, name: string): CommandResult {
-  const data = { ...made, [nameMember('deployment_id')]: name };
-  const fields = { ...data, status: statusOf(made) };
-  return { data, text: (style) => renderDetails(fields, style) };
-}
+const NAME = nameMember('deployment_id');
 
-function failureOf(made: DeploymentRunView): Failure {
-  const message = `run ${made.id} failed: ${outcomeOf(made)}`;
-  return { code: made.error?.type ?? '', message, exitCode: EXIT.run_failed.code };
+function shown(made: DeploymentRunView | JoinedRun, name: string): CommandResult {
+  const data = { ...made, [NAME]: name };
+  const fields =
+    'outcome' in made
+      ? { ...data, outcome: outcomeText((made as JoinedRun).outcome) }
+      : { ...data, status: beginningOf(made) };
+  return { data, text: (style) => renderDetails(fields, style) };
 }
 
 function tail(
@@ -66,6 +73,7 @@ function tail(
     output,
     textOf: (event) => ('deployment_id' in event ? `${runLine(run)}\n` : `${eventLine(event)}\n`),
     isAwaited: true,
+    findWait: findWait(client, run.session_id ?? '', signal),
   });
 }
 
