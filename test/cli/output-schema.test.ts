@@ -56,6 +56,7 @@ const CALLS = `
 init new
 start --check
 start --check -c absent.yaml
+status
 doctor --offline
 validate -f more.yaml
 validate -f absent.yaml
@@ -236,7 +237,10 @@ keyz
 keys list --bogus
 `;
 
-/** Their results are lines, or what another protocol says; the last one needs a chat provider. */
+/**
+ * Their results are lines, or what another protocol says; the last ones need a chat provider, and a process
+ * that may be signalled.
+ */
 const NO_DOCUMENT = new Set([
   'start',
   'dev',
@@ -249,6 +253,8 @@ const NO_DOCUMENT = new Set([
   'runs watch',
   'complete-words',
   'deployments test-notification',
+  'reload',
+  'stop',
 ]);
 
 let gateway: TestGateway;

@@ -37,7 +37,7 @@ export function renderHelp(
 
 /** Commands by what people want to do; those in no group, as of plugins, come last. */
 export const COMMAND_GROUPS: readonly (readonly [string, readonly string[]])[] = [
-  group('Start here', 'init start dev connect chat mock doctor'),
+  group('Start here', 'init start dev status reload stop connect chat mock doctor'),
   group(
     'Configuration',
     'validate plan apply diff drift delete dump adopt transfer explain schema',

@@ -83,14 +83,14 @@ export async function checkGateway(
 
 /** The gateway of the data folder is never another program, however it answers. */
 function ownFinding(
-  { record, state }: Runtime,
+  { file, record, state }: Runtime,
   {
     asked,
     connection,
     server: { listen },
   }: { asked: Answerer; connection: Connection; server: Listening },
 ): Finding {
-  const place = `${record.url} (${connection.serverOrigin})`;
+  const place = `${record.url} (${file})`;
   const since = record.since === undefined ? '' : ` since ${record.since}`;
   const who = `the gateway of this folder, process ${record.pid ?? '?'}${since}`;
   if (asked.is === 'ours')

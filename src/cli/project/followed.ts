@@ -9,11 +9,14 @@ import { counted } from '../../core/counted.ts';
 import { findRuntime } from '../../core/process/runtime-file.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandContext } from '../context.ts';
+import { shown } from '../local/own-gateway.ts';
 
 /** Files that a gateway reads at its start and at every reload. */
 export interface Followed {
   /** Absolute paths on its machine. */
   readonly files: readonly string[];
+  /** The same as a person here reads them. */
+  readonly named: string;
   /** True when these are the files of the command: a reload makes of them what they declare. */
   readonly isSame: boolean;
   /** True when it reads them again by itself when they change. */
@@ -40,13 +43,14 @@ export async function readFollowed(
   const own = files.map((file) => realPath(resolve(io.cwd, file)));
   const theirs = follows.files.map(realPath);
   const here = findRuntime(server.dataDir)?.record.files?.map(realPath);
-  return { ...follows, isSame: isSameSet(own, theirs), isHere: isSameSet(here ?? [], theirs) };
+  const isSame = isSameSet(own, theirs);
+  const named = follows.files.map((file) => (isSame ? shown(file, { io }) : file)).join(', ');
+  return { ...follows, named, isSame, isHere: isSameSet(here ?? [], theirs) };
 }
 
 /** Says what makes the changes of a plan for files that the gateway follows. */
 function followNote({ summary }: Plan, followed: Followed): string {
-  const { files, watch, isHere } = followed;
-  const named = files.join(', ');
+  const { named, watch, isHere } = followed;
   if (summary.total === 0) return `this gateway follows ${named}`;
   if (watch) return `this gateway follows ${named} and reads every change of it by itself`;
   const where = isHere ? '' : ' on its machine';
@@ -63,7 +67,7 @@ export function followsItself(plan: Plan, followed: Followed): CliError {
   const where = followed.isHere ? '' : ' on the machine of the gateway';
   return new CliError({
     code: 'followed_file',
-    message: `nothing was applied: this gateway follows ${followed.files.join(', ')} by itself, and its reload makes ${counted(plan.summary.total, 'change')}`,
+    message: `nothing was applied: this gateway follows ${followed.named} by itself, and its reload makes ${counted(plan.summary.total, 'change')}`,
     hint: `run \`gateway reload\`${where}`,
     exit: 'conflict',
   });
@@ -80,12 +84,11 @@ export function leftByReload(plan: Plan, { desired }: Pick<PlanOptions, 'desired
 /** Refuses objects that others own, a line for each. */
 export function ownedElsewhere(
   conflicts: Plan['conflicts'],
-  followed: Pick<Followed, 'files'> | undefined,
+  followed: Pick<Followed, 'named'> | undefined,
 ): CliError {
   const ownerOf = (owner: string): string => {
     if (!owner.startsWith(FILE_OWNER)) return owner;
-    const files = followed?.files.join(', ');
-    return `the file that the gateway follows${files === undefined ? '' : `, ${files}`}`;
+    return `the file that the gateway follows${followed ? `, ${followed.named}` : ''}`;
   };
   const isByFile = conflicts.some(({ owner }) => owner.startsWith(FILE_OWNER));
   const isByOthers = conflicts.some(({ owner }) => !owner.startsWith(FILE_OWNER));

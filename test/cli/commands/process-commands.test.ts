@@ -4,9 +4,12 @@ import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { outputSchema } from '../../../src/cli/shapes/output-schema.ts';
+import { PROCESS_COMMANDS } from '../../../src/cli/tables/process-commands.ts';
 import { verifies } from '../../requirements.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 import { placeOf } from '../../support/process/place-of.ts';
+import { createAjv } from '../../support/schemas/create-ajv.ts';
 import { runCli } from '../run-cli.ts';
 import type { CliRun } from '../run-cli.ts';
 
@@ -51,6 +54,15 @@ async function startFake(...args: string[]): Promise<ChildProcess & { pid: numbe
 const write = (record: object) => writeFile(file, JSON.stringify(record));
 const answer = (outcome: object) => writeFile(`${file}.outcome`, JSON.stringify(outcome));
 const run = (...argv: string[]): Promise<CliRun> => runCli(argv, { cwd, env: { HOME: cwd } });
+/** The document of a command, which must be of its published shape. */
+async function documentOf(command: string): Promise<{ data: unknown; error: { code: string } }> {
+  const document = (await run(command, '-o', 'json')).json();
+  const spec = PROCESS_COMMANDS.find(({ name }) => name === command) ?? expect.fail(command);
+  const ajv = createAjv();
+  const validate = ajv.compile(outputSchema(spec));
+  expect([validate(document), ajv.errorsText(validate.errors)]).toEqual([true, 'No errors']);
+  return document;
+}
 
 describe('gateway reload', () => {
   it(verifies('process.status', 'says what changed, and what takes effect later'), async () => {
@@ -84,7 +96,7 @@ describe('gateway reload', () => {
     const shown = await run('reload');
     expect(shown.code).toBe(code);
     expect(shown.stderr).toContain('gateway.yaml:1:1: error: m');
-    expect((await run('reload', '-o', 'json')).json().error.code).toBe(reason);
+    expect((await documentOf('reload')).error.code).toBe(reason);
   });
 
   it('takes no outcome of an earlier reload for its own', async () => {
@@ -100,9 +112,7 @@ describe('gateway stop', () => {
   it(verifies('process.status', 'waits until the process has ended'), async () => {
     const child = await startFake();
     const exit = once(child, 'exit');
-    const { code, stdout } = await run('stop');
-    expect(code).toBe(0);
-    expect(stdout).toContain(`stopped: process ${child.pid} ended`);
+    expect((await documentOf('stop')).data).toMatchObject({ pid: child.pid, url: URL, others: 0 });
     expect(await exit).toEqual([0, null]);
     expect((await run('stop')).code).toBe(1);
   });
@@ -163,7 +173,7 @@ describe('gateway status', () => {
     expect(code).toBe(0);
     expect(stdout).toContain(`could not be asked: process ${child.pid} since 2026-01-01T00:00:00Z`);
     expect(stdout).toContain('gateway.yaml, at `gateway reload`');
-    const { data } = (await run('status', '-o', 'json')).json();
+    const { data } = await documentOf('status');
     expect(data).toMatchObject({ running: true, pid: child.pid, url: URL, gateway: null });
   });
 });

@@ -64,7 +64,7 @@ describe('a configuration that is read again', () => {
   let toldWorkers: (string | null)[];
 
   const configOf = (more: object = {}): GatewayConfig =>
-    ({ server: serverOf(more), files: [], desired: {} }) as unknown as GatewayConfig;
+    ({ server: serverOf(more), files: [], desired: { objects: [] } }) as unknown as GatewayConfig;
   const problem = (severity: Diagnostic['severity']): Diagnostic => ({
     file: 'gateway.yaml',
     line: 1,

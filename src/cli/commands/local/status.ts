@@ -1,5 +1,6 @@
 import type { Runtime, SignalOutcome } from '../../../core/process/runtime-file.ts';
 import { counted } from '../../../core/counted.ts';
+import { routesText } from '../../details/provider-health.ts';
 import type { CommandResult } from '../../command.ts';
 import { toFailure } from '../../failure.ts';
 import { askOwn } from '../../local/ask-own.ts';
@@ -70,7 +71,7 @@ function rowsOf(
       ),
     data: shown(dataDir, context),
     store: status && `${status.store.driver}, ${status.store.state}`,
-    workers: status && String(status.workers.length),
+    processes: status && `${status.workers.length} on this store`,
     reload: last && lastText(last),
     providers: status && lines(status.providers.map(providerText)),
     waits: status && (lines(waitText(status.work ?? {}, waiting)) ?? 'nothing'),
@@ -98,12 +99,7 @@ function lastText({ action, at, error }: SignalOutcome): string {
 type Status = NonNullable<Asked['status']>;
 
 function providerText({ name, routes }: Status['providers'][number]): string {
-  const out = routes.filter(({ state }) => state !== 'available');
-  if (out.length === 0) return `${name}: ${counted(routes.length, 'route')}, available`;
-  const until = out.map((one) => one['until']).filter((at) => typeof at === 'string');
-  const last = until.toSorted().at(-1);
-  const when = last === undefined ? '' : ` until ${last}`;
-  return `${name}: ${out.length} of ${counted(routes.length, 'route')} left out${when}`;
+  return `${name}: ${counted(routes.length, 'route')}, ${routesText(routes)}`;
 }
 
 const WORK: Readonly<Record<string, string>> = {
