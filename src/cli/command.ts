@@ -15,6 +15,8 @@ export interface Failure {
 export interface FlagSpec {
   /** Long name without dashes; a name that starts with `no-` is a switch that turns something off. */
   name: string;
+  /** Other names of it, which help and completion leave out. */
+  also?: readonly string[];
   short?: string;
   /** Durations are seconds or `300ms | 2s | 5m | 1h`. */
   type: 'boolean' | 'string' | 'integer' | 'duration';
@@ -137,7 +139,10 @@ export function flagEnv(flag: FlagSpec, command?: CommandSpec): string {
 export function flagEnvs(flag: FlagSpec, command?: CommandSpec): readonly string[] {
   if (flag.env !== undefined) return [flag.env];
   const paths = command === undefined ? [''] : [`${shownName(command.name)}-`, `${command.name}-`];
-  const names = paths.map((path) => `${path}${flag.name}`.replace(/[^a-z0-9]+/gi, '_'));
+  const own = [flag.name, ...(flag.also ?? [])];
+  const names = own.flatMap((name) =>
+    paths.map((path) => `${path}${name}`.replace(/[^a-z0-9]+/gi, '_')),
+  );
   return [...new Set(names.map((name) => `GATEWAY_${name.toUpperCase()}`))];
 }
 

@@ -23,7 +23,10 @@ const GROUPS: readonly NameKind[] = [...kindsWhere(isListed), 'runs', 'sessions'
 /** Kinds of names by the flag or argument that takes them. */
 const NAMED: Readonly<Record<string, NameKind>> = {
   ...Object.fromEntries(
-    kindsWhere(({ isArgument = false }) => isArgument).map((kind) => [KINDS[kind].name, kind]),
+    kindsWhere(({ isArgument = false }) => isArgument).flatMap((kind) => [
+      [KINDS[kind].name, kind],
+      [KINDS[kind].word.toLowerCase(), kind],
+    ]),
   ),
   context: 'contexts',
   route: 'providers',

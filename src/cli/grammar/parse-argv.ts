@@ -113,22 +113,27 @@ function addAction(node: Command, { spec, grammar, found }: Action): void {
 }
 
 function addFlags(node: Command, flags: readonly FlagSpec[]): void {
-  for (const { name, short, type, repeatable } of flags) {
+  for (const { name, also = [], short, type, repeatable } of flags) {
     const value = type === 'boolean' ? '' : ' <value>';
-    const option = new Option(`${short === undefined ? '' : `-${short}, `}--${name}${value}`);
-    // One value per repetition: a variadic option would swallow the arguments after it.
-    if (repeatable) {
-      option.argParser((item: string, before: string[] | undefined) => [...(before ?? []), item]);
+    const own = `${short === undefined ? '' : `-${short}, `}--${name}${value}`;
+    for (const written of [own, ...also.map((other) => `--${other}${value}`)]) {
+      const option = new Option(written);
+      // One value per repetition: a variadic option would swallow the arguments after it.
+      if (repeatable)
+        option.argParser((item: string, before: string[] | undefined) => [...(before ?? []), item]);
+      node.addOption(option);
     }
-    node.addOption(option);
   }
 }
 
 function rawFlags(node: Command, flags: readonly FlagSpec[]): RawFlags {
   const raw: Record<string, RawFlags[string]> = {};
-  for (const { name, type } of flags) {
-    const key = new Option(`--${name}`).attributeName();
-    if (node.getOptionValueSource(key) !== 'cli') continue;
+  for (const { name, also = [], type } of flags) {
+    const keys = [name, ...also].map((one) => new Option(`--${one}`).attributeName());
+    const given = keys.filter((one) => node.getOptionValueSource(one) === 'cli');
+    const [key] = given;
+    if (key === undefined) continue;
+    if (given.length > 1) throw usageError(`--${name} and --${also.join(', --')} are one flag`);
     const value: RawFlags[string] = node.getOptionValue(key);
     // A switch and its opposite are one value to the parser.
     if (type === 'boolean' && value === name.startsWith('no-')) continue;

@@ -10,7 +10,7 @@ export async function runFilters(
   flags: FlagValues<typeof RUN_FILTERS>,
   signal: AbortSignal,
 ): Promise<ListFilters> {
-  const named = flags.deployment;
+  const named = flags.schedule;
   // A Schedule that is gone has runs still, so an id is taken as it is.
   const isId = named?.startsWith('depl_') ?? true;
   const id = isId ? named : (await findDeployment(client, named ?? '', signal)).id;

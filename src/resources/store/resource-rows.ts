@@ -2,6 +2,7 @@ import type { AuditLog } from '../../audit/audit-log.ts';
 import type { AuditNote } from '../../audit/audit-entry.ts';
 import { approximateSize } from '../../core/json/approximate-size.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { factsOf } from '../../core/kinds.ts';
 import type { Key, Op, Store, Version } from '../../store/store.ts';
 import { ChangeLog } from '../changes/change-log.ts';
 import type { ListQuery, Scope, Stored } from './stored.ts';
@@ -178,7 +179,7 @@ export class ResourceRows {
       const taken = await this.store.get<string>(uniqueKey(stored, field, value));
       if (!taken || taken.value === stored.id) continue;
       throw new GatewayError('conflict', {
-        message: `${field}: ${stored.kind} \`${value}\` exists already as ${taken.value}`,
+        message: `${field}: ${factsOf(definition.collection).word} \`${value}\` exists already as ${taken.value}`,
         type: `${field}_taken`,
         param: field,
         retry: false,

@@ -35,7 +35,7 @@ export function createPathRefuser(
   };
 }
 
-/** Paths of the vendors' managed agents that the gateway has none of, and what does their work here. */
+/** Messages for paths of the vendors' managed agents that the gateway lacks. */
 const ABSENT: readonly { readonly at: RegExp; readonly message: string }[] = [
   {
     at: /^\/v1\/environments(\/|$)/,

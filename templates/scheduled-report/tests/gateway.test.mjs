@@ -17,7 +17,7 @@ test('a run reads the numbers and reports on them', async () => {
 
 test('the run stays, with its session', async () => {
   const run = JSON.parse(await started.gateway('trigger', 'morning-report', '--wait', '--json'));
-  const runs = await started.gateway('runs', 'list', '--deployment', 'morning-report');
+  const runs = await started.gateway('runs', 'list', '--schedule', 'morning-report');
   assert.match(runs, new RegExp(`succeeded +manual .*${run.data.session_id} +${run.data.id}`));
 });
 

@@ -38,6 +38,14 @@ describe('command line', () => {
     });
   });
 
+  it('takes another name of a flag, and refuses both at once', async () => {
+    expect(parse('runs', 'list', '--schedule', 'report').flags).toEqual({ schedule: 'report' });
+    expect(parse('runs', 'list', '--deployment', 'report').flags).toEqual({ schedule: 'report' });
+    const both = await runCli(['runs', 'list', '--schedule', 'a', '--deployment', 'b']);
+    expect(both.code).toBe(64);
+    expect(both.stderr).toContain('--schedule and --deployment are one flag');
+  });
+
   it.each([
     ['unknown command', ['keyz'], 'Did you mean keys?'],
     ['unknown subcommand', ['keys', 'crate'], 'Did you mean create?'],

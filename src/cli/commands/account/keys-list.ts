@@ -3,15 +3,15 @@ import type { Client } from '../../../client/create-client.ts';
 import { ClientError } from '../../../client/http/client-error.ts';
 import { collect } from '../../../client/http/pages.ts';
 import { keyState } from '../../../core/access.ts';
-import { listCommand } from '../../resources/list-resources.ts';
-import type { RunOf } from '../../commands.ts';
+import type { CommandResult } from '../../command.ts';
+import { listCommand, type ListInput } from '../../resources/list-resources.ts';
 
 const DAY_MS = 86_400_000;
 /** Earlier uses are not looked for. */
 const LOOK_BACK_DAYS = 90;
 
 /** Keys with their state, and the UTC day of their last call within 90 days. */
-export const run: RunOf<'keys list'> = (input) =>
+export const run = (input: ListInput): Promise<CommandResult> =>
   listCommand('keys', async (client, rows, signal) => {
     const now = input.context.clock.now();
     const [used, disabled] = await Promise.all([
