@@ -49,7 +49,7 @@ type AddMembers = (
 ) => Promise<ResourceView[]>;
 
 /** Input of `list`; of these flags the command of a kind has those that its facts call for. */
-type ListInput = Omit<FlagInput<readonly [typeof ORGANIZATION]>, 'flags'> & {
+export type ListInput = Omit<FlagInput<readonly [typeof ORGANIZATION]>, 'flags'> & {
   readonly flags: Partial<FlagValues<readonly [typeof ORGANIZATION, typeof ARCHIVED]>>;
 };
 
