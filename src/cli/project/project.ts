@@ -65,8 +65,8 @@ export async function loadProject(
 }
 
 /**
- * Loads files with the `.env` beside them, unless --no-env-file is given; a line on stderr names what
- * it gave.
+ * Loads files with the `.env` next to them, unless --no-env-file is given; a line on stderr names the
+ * variables taken.
  */
 export async function loadFiles(
   { io, globals, output }: Pick<CommandContext, 'io' | 'globals' | 'output'>,

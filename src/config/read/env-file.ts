@@ -47,7 +47,7 @@ const MAX_BYTES = 1024 * 1024;
 const NONE = { values: {}, lines: new Map<string, number>(), diagnostics: [] };
 
 /**
- * Reads the `.env` beside the configuration. The environment wins; a variable that is empty there
+ * Reads the `.env` next to the configuration. The environment wins; a variable that is empty there
  * counts as unset, as for flags and settings. A file that cannot be read, holds more than 1 MiB or has
  * a line that sets no variable is an error at that line.
  */

@@ -1,5 +1,6 @@
 import { findUnpriced, type PublishedPrices, type UnpricedRoute } from './check-prices.ts';
 import { checkPrograms } from './check-programs.ts';
+import { acceptAgentNames } from './accept-agent-names.ts';
 import { checkAliases } from './check-aliases.ts';
 import { checkBudgets } from './check-budgets.ts';
 import { checkLimits } from './check-limits.ts';
@@ -15,9 +16,9 @@ import { listEntries } from './list-entries.ts';
 import { mergeDocuments } from './merge.ts';
 import { layOver } from './overlay.ts';
 import { operatorNames } from '../schema/operator-names.ts';
+import { nameSections } from './section-names.ts';
 import { parseYaml } from '../source/parse-yaml.ts';
 import { isRecord } from '../objects/record.ts';
-import { nameSections } from './section-names.ts';
 import { resolveDocument } from './resolve.ts';
 import { checkSections } from '../schema/schema.ts';
 import {
@@ -38,7 +39,7 @@ export interface LoadConfigOptions {
   /** Files and directories that are laid over what `paths` say, in this order (see `layOver`). */
   overlays?: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
-  /** True: a `.env` beside the first path counts for references and settings. Default false. */
+  /** True: a `.env` next to the first path counts for references and settings. Default false. */
   envFile?: boolean;
   /** Settings of the `server` section by path (`listen.port`), as given on the command line. */
   flags?: Readonly<Record<string, unknown>>;
@@ -114,6 +115,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const sources = { env, files, envFile: envFile.path };
   const { tree, all, ...merged } = await readTree({ ...options, sources, places });
   const diagnostics = [...envFile.diagnostics, ...merged.diagnostics];
+  acceptAgentNames(tree);
   const server = resolveServerConfig({
     file: { root: tree, places },
     directory: baseDirectory(all[0].sources, places.find(tree, ['server']), options.cwd),
@@ -175,7 +177,7 @@ async function smallLimits(
   return checkLimits(tree, places, { prices, usual: server.limits.outputTokensBound });
 }
 
-/** Reads the files and lays the overlays over them; `all` begins with what was read of the files. */
+/** Reads the files and lays the overlays over them; `all` begins with the documents of the files. */
 async function readTree(
   options: LoadConfigOptions & { sources: ReferenceSources; places: Places },
 ) {
@@ -242,6 +244,7 @@ async function readDocuments(
         continue;
       }
       dropExtensions(document.value);
+      diagnostics.push(...nameSections(document.value, places));
       const resolved = await resolveDocument(document, { places, sources });
       diagnostics.push(...resolved.diagnostics);
       unresolved.push(...resolved.diagnostics);
@@ -253,7 +256,6 @@ async function readDocuments(
   }
   return { sources: read.sources, values, included, variables, unresolved, diagnostics };
 }
-      diagnostics.push(...nameSections(document.value, places));
 
 /** Sections `x-…` are the author's own, for anchors: nothing in them is judged. */
 function dropExtensions(document: Record<string, unknown>): void {

@@ -69,7 +69,7 @@ async function sizeOf(file: string): Promise<number | undefined> {
 export interface FirstStartOptions {
   /** The configuration declares keys, so no client key is made. */
   declaresKeys?: boolean;
-  /** The client key goes to `<data_dir>/client.key` (0600), since nobody reads along. */
+  /** The client key goes to `<data_dir>/client.key` (0600), as without a terminal. */
   keepsClientKey?: boolean;
 }
 

@@ -62,7 +62,7 @@ export interface StartOptions {
   /** Runs once the gateway listens and has said so. */
   onListening?: ((served: Served) => Promise<void>) | undefined;
   env: Readonly<Record<string, string | undefined>>;
-  /** A `.env` beside the configuration counts. */
+  /** A `.env` next to the configuration counts. */
   envFile: boolean;
   cwd: string;
   /** True where a person reads stderr. */
@@ -79,7 +79,7 @@ export interface Served {
   host: string;
 }
 
-/** Files of a start, or the text that replaces them, with what it says. */
+/** Files of a start, or the text that replaces them with its description. */
 interface PreparedOptions extends StartOptions {
   paths: readonly string[];
   text?: string;

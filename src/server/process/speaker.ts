@@ -15,7 +15,7 @@ export interface SpeakerOptions {
 
 /** Writes the words of a start: text for people on a terminal, elsewhere lines of the log only. */
 export interface Speaker {
-  /** False: text of several lines and keys have no place here. */
+  /** False: neither text of several lines nor keys are written. */
   readonly isForPeople: boolean;
   /** Writes text as it is for people; else its lines as one line of the log. Nothing for no text. */
   note(text: string | undefined): void;
@@ -26,7 +26,7 @@ export interface Speaker {
 
 export function createSpeaker({ format, isTerminal, write }: SpeakerOptions): Speaker {
   const isForPeople = isTerminal && format === 'text';
-  // These lines come once, and a supervisor waits for them: the level of the log is for the others.
+  // A supervisor waits for these lines, so the level of the log does not leave them out.
   const log = createLog({ clock: systemClock, level: 'info', format, write });
   return {
     isForPeople,
