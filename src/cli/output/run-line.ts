@@ -27,8 +27,9 @@ export function outcomeText({ type, message, reason }: RunOutcome): string {
   return parts.filter((part) => part !== null).join(': ');
 }
 
-/** The same without the code of the reason, for a cell. */
+/** The same for a cell: the cause without its code, and no calls that wait. */
 export function outcomeCell(outcome: RunOutcome): string {
+  if (outcome.type === 'waiting') return WORDS.waiting;
   return outcomeText(outcome.message === null ? outcome : { ...outcome, reason: null });
 }
 

@@ -202,6 +202,10 @@ describe('Schedules on the command line', () => {
         );
       }
       expect((await run(['wait', ofAsking.session_id, '--for', 'status=idle'])).code).toBe(0);
+      const sessions = (await run(['sessions', 'list'])).stdout.split('\n');
+      const lineOf = (id: string) => sessions.find((line) => line.endsWith(id));
+      expect(lineOf(ofBroken.session_id)).toContain(' idle, failed ');
+      expect(lineOf(ofAsking.session_id)).toContain(' look_up ');
     },
   );
 

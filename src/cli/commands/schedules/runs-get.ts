@@ -10,7 +10,7 @@ export const run: RunOf<'runs get'> = (input) => {
   const toRows = (view: Readonly<Record<string, unknown>>) => ({
     ...view,
     outcome: outcomeText((view as JoinedRun).outcome),
-    ...(next !== undefined && { next }),
+    ...(next !== undefined && { next: next.replaceAll(/\n */g, '\n') }),
   });
   return getResource(input, { kind: 'runs', named, toRows }, async (client, signal) => {
     const found = await client.deploymentRuns.get(named, signal);

@@ -8,7 +8,10 @@ import type { RunOf } from '../../commands.ts';
 
 const COLUMNS: readonly Column<SessionView>[] = [
   { title: 'TITLE', value: ({ title }) => title },
-  { title: 'STATUS', value: ({ status }) => status },
+  {
+    title: 'STATUS',
+    value: ({ status, outcome }) => (outcome?.type === 'failed' ? `${status}, failed` : status),
+  },
   {
     title: 'WAITS FOR',
     value: ({ waiting }) => waiting && waitingTools(waiting),
