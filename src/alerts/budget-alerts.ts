@@ -11,7 +11,8 @@ import { readSpend } from '../usage/spend/read-spend.ts';
 import type { Alert } from './alert.ts';
 
 const DAY_LENGTH = '2026-11-21'.length;
-const MARKS = [50, 80, 100] as const;
+/** Percents of a budget at which an alert is raised. */
+export const MARKS = [50, 80, 100] as const;
 /** A crossing shortly before the end of a window is seen after it. */
 const LATE_MS = 5 * 60_000;
 /** A window that ended before is not reported. */

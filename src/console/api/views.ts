@@ -29,6 +29,18 @@ export interface Usage {
   seconds: number;
 }
 
+/** Limit of money or of a rate that refused a request. */
+export interface RefusedBy {
+  limit: string;
+  id: string;
+  name: string | null;
+  unit: string;
+  needed: string | number | null;
+  left: string | number;
+  /** All of it in sentences. */
+  text: string;
+}
+
 /** A request as lists show it; what a key without the scope admin does not see is absent. */
 export interface RequestRow extends RequestRecord {
   key: { id: string; name: string };
@@ -37,6 +49,8 @@ export interface RequestRow extends RequestRecord {
   organization?: string;
   answered_by?: { model: string; provider: string; upstream_model: string } | null;
   error_code: string | null;
+  /** Limit that refused it; absent where none did. */
+  refused_by?: RefusedBy;
   attempts?: Attempt[];
   usage: Usage;
   estimated: boolean;

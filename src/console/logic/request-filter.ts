@@ -1,4 +1,5 @@
 import type { RequestRow } from '../api/views.ts';
+import { refuserOf } from './limit-tone.ts';
 
 /** One condition of the filter line: `status:>=400`, `model:gpt-5*`, `-key:ci`, or a word to search for. */
 export interface Term {
@@ -18,6 +19,7 @@ const FIELDS: Readonly<Record<string, (row: RequestRow) => string | number | nul
   surface: ({ surface }) => surface,
   provider: ({ answered_by: by }) => by?.provider ?? null,
   error: ({ error_code: code }) => code,
+  limit: ({ refused_by: refused }) => (refused ? refuserOf(refused) : null),
   ms: ({ total_ms: ms }) => ms,
   cost: ({ cost }) => (cost === null ? null : Number(cost)),
   conversation: (row) => conversationOf(row),

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useConsole } from '../frame/state.ts';
 import { dateTime, relative } from '../logic/format.ts';
+import { limitTone } from '../logic/limit-tone.ts';
 
 /** A drawing of lines, 16 × 16, that says nothing by itself. */
 export function Icon({ path }: { path: string }) {
@@ -146,12 +147,25 @@ export function Field({ label, children }: { label: string; children: ComponentC
   );
 }
 
-/** A share of a limit as a bar. */
-export function Share({ of, limit, label }: { of: number; limit: number; label: string }) {
-  const share = limit > 0 ? Math.min(1, of / limit) : 1;
+/** A share as a bar: of a limit, which warns and alarms at its marks, or of a whole, which never does. */
+export function Share({
+  of,
+  limit,
+  marks,
+  label,
+}: {
+  of: number;
+  /** Default: `of` is a share of a whole, 0 to 1. */
+  limit?: number;
+  /** Percents at which the limit raises alerts. */
+  marks?: readonly number[] | undefined;
+  label: string;
+}) {
+  const share = limit === undefined ? of : limit > 0 ? of / limit : 1;
+  const tone = limit === undefined ? '' : limitTone(share, marks);
   return (
-    <div class={`bar${share >= 0.9 ? ' bad' : ''}`} role="img" aria-label={label}>
-      <i style={{ width: `${share * 100}%` }} />
+    <div class={`bar ${tone}`.trim()} role="img" aria-label={label}>
+      <i style={{ width: `${Math.min(1, share) * 100}%` }} />
     </div>
   );
 }

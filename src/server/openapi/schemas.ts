@@ -210,6 +210,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     spent: money,
     reserved: money,
     left: money,
+    alerts_at: list(number),
   }),
   Balance: object({
     currency: only('USD'),

@@ -1,3 +1,4 @@
+import { MARKS } from '../../alerts/budget-alerts.ts';
 import { fromNanos } from '../../core/money.ts';
 import { budget as definition, toBudget } from '../../resources/kinds/budget.ts';
 import { organization as owner } from '../../resources/kinds/organization.ts';
@@ -24,6 +25,8 @@ export interface BudgetSpending {
   readonly reserved: string;
   /** Amount less `spent`; never below zero. */
   readonly left: string;
+  /** Percents of the amount at which it raises alerts. */
+  readonly alerts_at: readonly number[];
 }
 
 /** Reports the budgets of an organization, or of all of them (null). Rejects with `StoreError`. */
@@ -77,6 +80,7 @@ async function toSpending(
     spent: fromNanos(settled),
     reserved: fromNanos(reserved),
     left: fromNanos(Math.max(0, budget.amount - settled)),
+    alerts_at: MARKS,
   };
 }
 

@@ -29,6 +29,16 @@ const USAGE = {
   seconds: 0,
 };
 
+const REFUSED = {
+  limit: 'budget',
+  id: 'bud_1',
+  name: 'blue',
+  unit: 'money',
+  needed: '0.25',
+  left: '0.05',
+  text: 'The call did not fit.',
+};
+
 function row(part: Partial<RequestRow> = {}): RequestRow {
   return {
     id: 'req_1',
@@ -68,6 +78,8 @@ describe('the filter line', () => {
     ['cost:unpriced', { cost: null }, true],
     ['status:>=400', { status: null }, false],
     ['model:', {}, true],
+    ['limit:"budget blue"', { refused_by: REFUSED }, true],
+    ['limit:*', {}, false],
   ])('%s of %o is %s', (text, part, expected) => {
     expect(meets(text, part)).toBe(expected);
   });

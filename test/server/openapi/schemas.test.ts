@@ -88,6 +88,7 @@ describe('the schemas of operations', () => {
     spent: '0.00',
     reserved: '0.00',
     left: '1.00',
+    alerts_at: [50, 80, 100],
   };
   const run = {
     id: 'drun_1',

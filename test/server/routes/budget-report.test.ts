@@ -60,6 +60,7 @@ describe('the report of budgets', () => {
           spent: '2.00',
           reserved: '3.00',
           left: '8.00',
+          alerts_at: [50, 80, 100],
         },
       ],
       next_page: null,

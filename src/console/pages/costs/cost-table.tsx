@@ -95,11 +95,7 @@ export function CostTable({ rows, view, limits, ofMonth, onWhole }: CostTablePro
                 {line.isUnknown ? <span class="bad">unpriced</span> : money(line.cost)}
               </td>
               <td class="right">{line.isUnknown ? '' : percent(line.share)}</td>
-              <td>
-                {!line.isUnknown && (
-                  <Share of={line.share} limit={1.001} label={percent(line.share)} />
-                )}
-              </td>
+              <td>{!line.isUnknown && <Share of={line.share} label={percent(line.share)} />}</td>
             </tr>
           ))}
         </tbody>

@@ -77,7 +77,8 @@ export function BudgetTable({ limits }: { limits: Limits | undefined }) {
           </tr>
         </thead>
         <tbody>
-          {limits.budgets.map(({ id, name, per, amount, spent, enabled, resets_at: resets }) => {
+          {limits.budgets.map((budget) => {
+            const { id, name, per, amount, spent, enabled, resets_at: resets } = budget;
             const share = percent(Number(spent) / Number(amount));
             return (
               <tr key={id}>
@@ -90,7 +91,12 @@ export function BudgetTable({ limits }: { limits: Limits | undefined }) {
                 <td class="right">{money(spent)}</td>
                 <td class="right">{share}</td>
                 <td>
-                  <Share of={Number(spent)} limit={Number(amount)} label={share} />
+                  <Share
+                    of={Number(spent)}
+                    limit={Number(amount)}
+                    marks={budget.alerts_at}
+                    label={share}
+                  />
                 </td>
               </tr>
             );

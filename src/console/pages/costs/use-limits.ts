@@ -17,6 +17,8 @@ export interface Budget {
   readonly amount: string;
   readonly spent: string;
   readonly enabled: boolean;
+  /** Percents at which it raises alerts; absent from older gateways. */
+  readonly alerts_at?: readonly number[];
   readonly resets_at: string | null;
 }
 

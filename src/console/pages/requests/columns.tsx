@@ -3,6 +3,7 @@ import type { RequestRow } from '../../api/views.ts';
 import { State } from '../../parts/parts.tsx';
 import type { Tone } from '../../parts/parts.tsx';
 import { NONE, clockTime, count, dateTime, duration, money } from '../../logic/format.ts';
+import { refuserOf } from '../../logic/limit-tone.ts';
 import type { Column } from '../../logic/requests-view.ts';
 
 interface ColumnView {
@@ -80,17 +81,16 @@ export function tokensOf(usage: RequestRow['usage']): number {
 
 const TONES: Readonly<Record<string, Tone>> = { ok: 'good', error: 'bad', pending: 'busy' };
 
-/** HTTP status with the word of the error, or what became of the request. */
+/** HTTP status with the limit that refused it, else the word of the error or of the result. */
 export function Status({ row }: { row: RequestRow }) {
-  const { result, status, error_code: code } = row;
+  const { result, status, error_code: code, refused_by: refused } = row;
   const tone = TONES[result] ?? 'warn';
+  const cause = refused ? refuserOf(refused) : (code ?? result);
   const words =
-    result === 'ok'
-      ? String(status)
-      : [status, code ?? result].filter((one) => one !== null).join(' ');
+    result === 'ok' ? String(status) : [status, cause].filter((one) => one !== null).join(' ');
   return (
     <State tone={tone}>
-      <span class="cut" title={words}>
+      <span class="cut" title={refused?.text ?? words}>
         {words}
       </span>
     </State>

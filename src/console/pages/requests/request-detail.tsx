@@ -45,6 +45,12 @@ export function RequestDetail({
       {row && (
         <>
           <Summary row={row} />
+          {row.refused_by && (
+            <section>
+              <h3>Why it was refused</h3>
+              <p>{row.refused_by.text}</p>
+            </section>
+          )}
           <section>
             <h3>Time</h3>
             <WaterfallChart row={row} now={row.result === 'pending' ? now.value : 0} />
