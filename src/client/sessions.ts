@@ -46,6 +46,8 @@ export interface SessionsClient {
   /** Newest first, all pages followed. */
   list(filters?: ListFilters, signal?: AbortSignal): AsyncGenerator<SessionView, void, undefined>;
   get(id: string, signal?: AbortSignal): Promise<SessionView>;
+  /** Makes one of the Agent with this id, without a message. Never repeated. */
+  create(made: { agent: string }, signal?: AbortSignal): Promise<SessionView>;
   /** Appends events, never repeated; returns them as they are in the history. */
   send(id: string, events: readonly NewEvent[], signal?: AbortSignal): Promise<SessionEvent[]>;
   archive(id: string, signal?: AbortSignal): Promise<SessionView>;
@@ -89,6 +91,8 @@ export function createSessionsClient(deps: SessionsClientDeps): SessionsClient {
     get: async (id, signal) =>
       (await http.json({ method: 'GET', path: pathOf(id), query: INCLUDE, signal }, isSession))
         .body,
+    create: async (body, signal) =>
+      (await http.json({ method: 'POST', path: PATH, body, signal }, isSession)).body,
     async send(id, sent, signal) {
       const call = { method: 'POST', path: `${pathOf(id)}/events`, body: { events: sent }, signal };
       return (await http.json(call, isPageOf(isEvent))).body.data;

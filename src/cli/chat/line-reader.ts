@@ -65,6 +65,11 @@ export class LineReader {
     });
   }
 
+  /** True from the end of the input (Ctrl-D) on. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** The next line; undefined at the end of the input (Ctrl-D). */
   line(prompt: string): Promise<string | undefined> {
     this.#isMuted = false;

@@ -1,4 +1,4 @@
-import type { ArgSpec } from '../command.ts';
+import type { ArgSpec, FlagSpec } from '../command.ts';
 
 const SERVICE = {
   name: 'service',
@@ -6,7 +6,19 @@ const SERVICE = {
   description: 'Slug, name or id of the Service',
 } as const satisfies ArgSpec;
 
-/** Commands that call a published Agent. */
+const CONTINUED = {
+  name: 'session',
+  type: 'string',
+  value: 'ID',
+  description: 'Session to continue',
+} as const satisfies FlagSpec;
+
+const MESSAGE = { name: 'message', description: 'Message; - reads stdin' } as const;
+
+const CONVERSATION =
+  'One Session, which outlives the command. Without a message it is a conversation on a terminal (Ctrl-C ends a turn, Ctrl-D leaves), which asks for each call that needs a permission and for the results of custom tools; elsewhere, and with -, the message is read from stdin, and a turn that waits exits 7.';
+
+/** Commands that talk with an Agent. */
 export const SERVICE_COMMANDS = [
   {
     name: 'invoke',
@@ -29,7 +41,7 @@ export const SERVICE_COMMANDS = [
         value: 'TEXT',
         description: 'Message, instead of the argument; - reads stdin',
       },
-      { name: 'session', type: 'string', value: 'ID', description: 'Session to continue' },
+      CONTINUED,
       {
         name: 'follow',
         short: 'f',
@@ -38,6 +50,27 @@ export const SERVICE_COMMANDS = [
       },
     ],
     load: () => import('../commands/services/invoke.ts'),
+  },
+  {
+    name: 'agents chat',
+    summary: 'Talk with an Agent',
+    description: CONVERSATION,
+    examples: [
+      { command: 'gateway agents chat helper', note: 'A conversation' },
+      { command: 'gateway agents chat helper "hello"', note: 'A single message' },
+    ],
+    args: [{ name: 'agent', required: true, description: 'Name or id of the Agent' }, MESSAGE],
+    flags: [CONTINUED],
+    load: () => import('../commands/agents/agents-chat.ts'),
+  },
+  {
+    name: 'services chat',
+    summary: 'Talk with a Service',
+    description: CONVERSATION,
+    examples: [{ command: 'gateway services chat helper', note: 'A conversation' }],
+    args: [SERVICE, MESSAGE],
+    flags: [CONTINUED],
+    load: () => import('../commands/services/services-chat.ts'),
   },
   {
     name: 'acp',

@@ -30,7 +30,7 @@ export function showTurn(
   const onWait = askOnWait(client, session, context);
   return showEvents(client.services.follow(run, { signal, onWait }), {
     output,
-    textOf: (event) => (asEvents ? lineOf(event) : textOf(event, shown)),
+    textOf: (event) => (asEvents ? lineOf(event) : turnText(event, shown)),
     isAwaited: true,
     findWait: findWait(client, session, signal),
   });
@@ -66,7 +66,7 @@ function lineOf(event: TurnEvent): string {
 }
 
 /** Text that the event adds to the agent's words. */
-function textOf(event: TurnEvent, shown: ShownText): string {
+export function turnText(event: TurnEvent, shown: ShownText): string {
   if (event['type'] === 'event_delta') {
     const { event_id: id, delta } = event;
     const content = isRecord(delta) ? delta['content'] : undefined;
