@@ -30,9 +30,14 @@ stdout carries only the result; progress, warnings and questions go to stderr. W
 \`{schema, ok, data, warnings, error}\`. Streams are NDJSON: a first line \`{"type":"version"}\`, one
 line per event, a last line \`{"type":"end","reason"}\`.
 
-Commands that list or get something also take \`-o yaml\`, \`-o name\` (\`key/ci\`, one per line) and
-\`-o jsonpath=EXPR\`, as in kubectl: \`{.items[*].name}\` for a list, \`.name\` for one object. An invalid
-expression exits 64.
+Tables fit 120 columns; \`-o wide\` shows every column, \`-o csv\` every member of a list. Instants are
+in UTC. Commands that list or get something also take \`-o yaml\`, \`-o name\` (\`key/ci\`, one per line)
+and \`-o jsonpath=EXPR\`, as in kubectl: \`{.items[*].name}\` for a list, \`.name\` for one object. Both
+are also below \`.data\`, where jq finds them in \`-o json\`. An expression that matches nothing prints
+nothing, says on stderr which members there are, and exits 0; an invalid one exits 64.
+
+Values of a fixed list may share one flag: \`--scope inference,models\`. Variables of the commands on
+Schedules are also taken under their former names, \`GATEWAY_DEPLOYMENTS_…\`.
 
 Server and key come from flags, then the environment, then settings, then the context chosen by
 \`gateway login\` or \`gateway config use-context\`, then the nearest \`.gateway\` directory of a running
