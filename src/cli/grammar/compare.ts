@@ -16,14 +16,14 @@ import {
 } from '../project/make-plan.ts';
 import { followsItself, leftByReload, readFollowed, withFollowNote } from '../project/followed.ts';
 import { projectFile, withSelected } from '../project/project.ts';
-import { MORE, renderPlan } from '../output/render-plan.ts';
+import { type PlanRendering, renderPlan } from '../output/render-plan.ts';
 import type { Style } from '../output/style.ts';
 import { renderPlanMarkdown } from '../output/render-plan-markdown.ts';
 
 /** Reads the files and the gateway for `plan` and `diff`; changes nothing there. */
 export function compare(
   input: InputOf<'diff'>,
-  { all, out }: { all: boolean; out?: string | undefined },
+  { out, ...shown }: PlanRendering & { out?: string | undefined },
 ): Promise<CommandResult> {
   const { flags, context } = input;
   const compared = async (config: GatewayConfig): Promise<CommandResult> => {
@@ -46,9 +46,7 @@ export function compare(
       context.output.note(`wrote ${out}; apply it with \`${applyCommand(plan, out, input)}\``);
     }
     const render = (style: Style): string =>
-      context.format === 'markdown'
-        ? renderPlanMarkdown(plan)
-        : renderPlan(plan, style, { all, more: MORE });
+      context.format === 'markdown' ? renderPlanMarkdown(plan) : renderPlan(plan, style, shown);
     return {
       data: { ...plan, ...(isFollowed && { follows: followed.files }) },
       text: (style) => withFollowNote(render(style), plan, followed),

@@ -32,7 +32,8 @@ export interface PlanRendering {
 /** A plan for people: one line per object, its changed leaves below, true counts at the end. */
 export function renderPlan(plan: Plan, style: Style, { all, more }: PlanRendering): string {
   const actions = plan.actions.filter(({ action }) => all || action !== 'none');
-  const lines = actions.flatMap((action) => renderAction(action, style));
+  const foreign = all || more === undefined ? [] : foreignLines(plan, style);
+  const lines = [...actions.flatMap((action) => renderAction(action, style)), ...foreign];
   const { none, total } = plan.summary;
   const left = plan.mode === 'apply' ? prunableLines(plan) : [];
   const hidden = !all && none > 0 && more !== undefined ? `; ${more}` : '';
@@ -62,6 +63,20 @@ export function planCounts(plan: Plan): string[] {
     `${none} the same`,
   ];
 }
+
+/** The first objects that are as declared and belong to another owner, who changes them. */
+function foreignLines({ actions }: Plan, style: Style): string[] {
+  const foreign = actions.filter(
+    ({ action, ownership }) => action === 'none' && ownership === 'other',
+  );
+  const more = foreign.length - MAX_FOREIGN;
+  return [
+    ...foreign.slice(0, MAX_FOREIGN).flatMap((action) => renderAction(action, style)),
+    ...(more > 0 ? [style.dim(`         and ${more} more of other owners`)] : []),
+  ];
+}
+
+const MAX_FOREIGN = 5;
 
 function prunableLines({ prunable }: Plan): string[] {
   if (prunable.length === 0) return [];

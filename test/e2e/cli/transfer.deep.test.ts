@@ -333,7 +333,7 @@ describe('objects that are transferred', () => {
       const refused = await cli('apply', '-f', 'a.yaml', '--yes');
       expect([refused.code, refused.stderr]).toEqual([
         5,
-        expect.stringMatching(/model t\/one \(of namespace b\)[\s\S]*gateway transfer/),
+        expect.stringMatching(/model t\/one {2}by namespace b\n[\s\S]*gateway transfer/),
       ]);
       const wide = ['transfer', 'model/t/*', '--from', 'a', '--to', 'b', '--yes', '-o', 'json'];
       expect((await cli(...wide)).json().data).toMatchObject({

@@ -1,5 +1,6 @@
 import { compare } from '../../grammar/compare.ts';
+import { MORE } from '../../output/render-plan.ts';
 import type { RunOf } from '../../commands.ts';
 
 export const run: RunOf<'plan'> = (input) =>
-  compare(input, { all: input.flags.all, out: input.flags.out });
+  compare(input, { all: input.flags.all, more: MORE, out: input.flags.out });
