@@ -69,6 +69,7 @@ export const KINDS = {
     columns: {
       NAME: 'name',
       TYPE: 'provider_type',
+      HEALTH: 'health',
       ENABLED: 'enabled',
       KEY: 'api_key_configured',
       'BASE URL': 'base_url',

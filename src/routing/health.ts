@@ -24,7 +24,7 @@ export interface HealthOptions {
   /** Cooldown of an account whose credential was refused, in ms. Default 60,000. */
   credentialMs?: number;
   /** Receives each cooldown that begins or is extended. Default: no receiver. */
-  onCooldown?: (name: string, cooldown: Cooldown) => void;
+  onCooldown?: (name: string, cooldown: Cooldown, kind: FaultKind) => void;
   /** Receives a recovery: it ends the cooldowns up to `until`, and no later one. Default: no receiver. */
   onRecovery?: (name: string, until: number) => void;
 }
@@ -128,10 +128,10 @@ export function createHealth(options: HealthOptions): Health {
     return { breaker, cooldowns: breaker.cooldowns, wasCooled: breaker.until > clock.monotonic() };
   };
 
-  const cool = (target: Breaker, ms: number): void => {
+  const cool = (target: Breaker, ms: number, kind: FaultKind): void => {
     const told = toDeadline(clock.now(), ms);
     trip(target, { until: clock.monotonic() + ms, told });
-    onCooldown(target.name, { until: target.told ?? told, openings: target.openings });
+    onCooldown(target.name, { until: target.told ?? told, openings: target.openings }, kind);
   };
 
   const fault = (
@@ -140,16 +140,16 @@ export function createHealth(options: HealthOptions): Health {
     retryAfterMs: number | undefined,
   ): void => {
     const own = route.breaker;
-    if (kind === 'credential') return cool(account.breaker, credentialMs);
-    if (kind === 'rate') return cool(own, retryAfterMs ?? rateMs);
+    if (kind === 'credential') return cool(account.breaker, credentialMs, kind);
+    if (kind === 'rate') return cool(own, retryAfterMs ?? rateMs, kind);
     // Requests that fail together are one failure of the candidate, not a row of failed probes.
     const isNews = !route.wasCooled && own.cooldowns === route.cooldowns;
-    if (retryAfterMs !== undefined) cool(own, retryAfterMs);
+    if (retryAfterMs !== undefined) cool(own, retryAfterMs, kind);
     if (!isNews) return;
     own.faults += 1;
     if (own.faults < threshold && own.openings === 0) return;
     own.openings += 1;
-    cool(own, Math.min(openMs * 2 ** (own.openings - 1), maxOpenMs));
+    cool(own, Math.min(openMs * 2 ** (own.openings - 1), maxOpenMs), kind);
   };
 
   return {

@@ -18,9 +18,8 @@ const MAX_TRIES = 5;
 type Hearer = Pick<Health, 'learn' | 'forgive'>;
 
 /** Its two listeners are for {@link HealthOptions}; they return at once. */
-export interface SharedCooldowns extends Required<
-  Pick<HealthOptions, 'onCooldown' | 'onRecovery'>
-> {
+export interface SharedCooldowns extends Required<Pick<HealthOptions, 'onRecovery'>> {
+  onCooldown(name: string, cooldown: Cooldown): void;
   /** Shares with `health`, from now on, what every process on the store knows. */
   join(health: Hearer): void;
   close(): void;

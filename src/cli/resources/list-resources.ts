@@ -5,6 +5,7 @@ import { oneLine } from '../../core/printable.ts';
 import type { CommandResult } from '../command.ts';
 import type { FlagInput } from '../command-input.ts';
 import type { Client } from '../../client/create-client.ts';
+import { healthText } from '../details/provider-health.ts';
 import { addNamesToAll, isReference, nameMember } from '../details/references.ts';
 import { renderTable } from '../output/table.ts';
 import type { FlagValues } from '../grammar/flags.ts';
@@ -20,6 +21,7 @@ const FORMS: Readonly<Record<string, (value: unknown) => unknown>> = {
   model: (model) => (isRecord(model) ? model['id'] : model),
   harness: (harness) => (isRecord(harness) ? harness['name'] : harness),
   protocols: (names) => (Array.isArray(names) ? names.join(', ') : names),
+  health: healthText,
   scopes: (scopes) => scopes ?? 'all but admin',
   allowed_models: (patterns) => patterns ?? 'all',
 };

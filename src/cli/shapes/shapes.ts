@@ -56,6 +56,14 @@ const SCHEDULE = viewSchema(deployment, deployment.api);
 const KEY = viewOf('keys');
 /** What `keys list` adds where the key in use may see it. */
 const KEY_USE = { organization_name: text, last_used_on: orNull(text) };
+const PROVIDER_WITH_HEALTH = {
+  allOf: [
+    viewOf('providers'),
+    record({
+      health: orNull(record({ state: text, until: orNull(text), routes: list(record({})) })),
+    }),
+  ],
+};
 const KEY_WITH_VALUE = { allOf: [KEY, record({ value: text })] };
 const CREDENTIAL = viewOf('credentials');
 const SKILL = viewOf('skills');
@@ -89,6 +97,8 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   chat: record({ id: text, choices: list(record({ message: record({ role: text }) })) }),
   'models get': MODEL_DETAILS,
   'models explain': MODEL_ORDER,
+  'providers list': list(PROVIDER_WITH_HEALTH),
+  'providers get': PROVIDER_WITH_HEALTH,
   'keys list': list({ allOf: [KEY, record({ state: text }, KEY_USE)] }),
   'keys get': { allOf: [KEY, SPENDING, record({ organization_name: text })] },
   'keys create': KEY_WITH_VALUE,
@@ -126,8 +136,6 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   'assets create': ASSET,
   'assets get': ASSET_DETAILS,
   invoke: SENT,
-  'agents chat': NONE,
-  'services chat': NONE,
   acp: NONE,
   mcp: NONE,
   ...group('sessions', SESSION, ['list', 'get', 'archive', 'delete']),

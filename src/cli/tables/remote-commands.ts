@@ -99,17 +99,32 @@ export const REMOTE_COMMANDS = [
     summary: 'Create, change and list providers',
     examples: [{ command: 'gateway providers list', note: 'All of them' }],
   },
-  plainCommand('providers', 'list', {
-    examples: [{ command: 'gateway providers list -o json', note: 'As JSON' }],
-  }),
-  plainCommand('providers', 'get', {
+  {
+    name: 'providers list',
+    aliases: ['ls'],
+    summary: 'List providers with their health',
+    description:
+      'HEALTH says whether routes of the provider are left out after failures, and until when. Processes on one store share who is left out; failures in a row are counted by the process that answers.',
+    examples: [
+      { command: 'gateway providers list', note: 'Which one is left out' },
+      { command: 'gateway providers list -o json', note: 'With the state of each route' },
+    ],
+    flags: [],
+    load: () => import('../commands/models/providers-list.ts'),
+  },
+  {
+    name: 'providers get',
+    summary: 'Show one provider',
     examples: [
       {
         command: 'gateway providers get openai',
-        note: 'Its address and settings, without secrets',
+        note: 'Its address, settings and health, without secrets',
       },
     ],
-  }),
+    args: [ID],
+    flags: [IGNORE_NOT_FOUND],
+    load: () => import('../commands/models/providers-get.ts'),
+  },
   ...writeCommands({
     kind: 'providers',
     create: [

@@ -3,6 +3,8 @@ import type { InferenceDeps } from '../../inference/run-inference.ts';
 import { createAffinity } from '../../routing/affinity.ts';
 import type { Catalog } from '../../routing/catalog.ts';
 import { createHealth } from '../../routing/health.ts';
+import type { Health } from '../../routing/health.ts';
+import { createOutageLog } from '../../routing/outage-log.ts';
 import { createSharedCooldowns } from '../../routing/shared-cooldowns.ts';
 import type { Store } from '../../store/store.ts';
 import type { Charges } from '../../usage/spend/charges.ts';
@@ -92,6 +94,39 @@ async function openRefusals(
   });
 }
 
+/** Health that all processes on the store share; its outages are in the log. */
+function openHealth(
+  store: Store,
+  { clock, log, catalog }: Pick<InferencePartsOptions, 'clock' | 'log' | 'catalog'>,
+): { health: Health; close(): void } {
+  const cooldowns = createSharedCooldowns({ store, clock });
+  const nameOf = (id: string): string =>
+    catalog().accounts.find((account) => account.id === id)?.name ?? id;
+  const outages = createOutageLog({ clock, log, nameOf });
+  const health = createHealth({
+    clock,
+    onCooldown(name, cooldown, kind) {
+      cooldowns.onCooldown(name, cooldown);
+      outages.began(name, cooldown, kind);
+    },
+    onRecovery(name, until) {
+      cooldowns.onRecovery(name, until);
+      outages.ended(name);
+    },
+  });
+  cooldowns.join({
+    learn(name, cooldown) {
+      health.learn(name, cooldown);
+      outages.learn(name, cooldown);
+    },
+    forgive(name, until) {
+      health.forgive(name, until);
+      outages.forgive(name, until);
+    },
+  });
+  return { health, close: cooldowns.close };
+}
+
 export async function openInference(
   store: Store,
   options: InferencePartsOptions,
@@ -99,9 +134,7 @@ export async function openInference(
   const { clock, config, connections, log, random, ledger, hasher } = options;
   const { signals, alerts, catalog, onBug } = options;
   const transports = createTransports({ clock, log, connections, proxies: options.proxies });
-  const cooldowns = createSharedCooldowns({ store, clock });
-  const health = createHealth({ clock, ...cooldowns });
-  cooldowns.join(health);
+  const { health, close: closeHealth } = openHealth(store, options);
   const active = new ActiveExchanges();
   const observers = [logRequests(log), signalRequests(signals), alerts.observe];
   if (config.metrics.listen) {
@@ -141,7 +174,7 @@ export async function openInference(
       active.shutDown();
     },
     async close() {
-      cooldowns.close();
+      closeHealth();
       await refusals.close();
       await transports.close();
     },

@@ -387,6 +387,7 @@ describe.concurrent('a candidate that is too slow', () => {
 describe('a candidate that fails again and again', () => {
   let answers: number[];
   let healthy: MockServer;
+  let failingName: string;
   let both: string;
   let alone: string;
   let asked: () => number;
@@ -406,6 +407,7 @@ describe('a candidate that fails again and again', () => {
     asked = () => a.seen.length;
     healthy = await mockOf();
     const [failing = '', spare = ''] = await providersAt(a.url, healthy.url);
+    failingName = failing;
     both = await modelOf([failing, spare]);
     alone = await modelOf([failing]);
   });
@@ -450,7 +452,11 @@ describe('a candidate that fails again and again', () => {
   });
 
   it(
-    verifies('routing.cooldown', 'returns after its own deadline with one successful probe'),
+    verifies(
+      'routing.cooldown',
+      'provider.health-shown',
+      'returns after its own deadline with one successful probe, and one line of the log each way',
+    ),
     async () => {
       answers = [429, 200, 200];
       for (let i = 0; i < 5; i++) expect((await gateway.chat(both)).status).toBe(200);
@@ -463,6 +469,11 @@ describe('a candidate that fails again and again', () => {
         .toBe(2);
       expect(await said()).toBe('from a');
       expect(asked()).toBe(3);
+      const own = gateway.log().match(new RegExp(`provider .* provider=${failingName} .*`, 'g'));
+      expect(own).toEqual([
+        expect.stringMatching(/^provider left out .*reason="it asked to wait" until=/),
+        expect.stringMatching(/^provider serves again .* left_out_ms=\d+$/),
+      ]);
     },
   );
 });

@@ -5,7 +5,8 @@ import type { CommandResult } from '../../command.ts';
 import { toFailure } from '../../failure.ts';
 import { askOwn } from '../../local/ask-own.ts';
 import type { Asked } from '../../local/ask-own.ts';
-import { findOwnFolder, notRunning, shown } from '../../local/own-gateway.ts';
+import { findOwnFolder, notRunning } from '../../local/own-gateway.ts';
+import { shownPath } from '../../output/shown-path.ts';
 import { renderFields } from '../../output/table.ts';
 import type { Style } from '../../output/style.ts';
 import type { CommandContext } from '../../context.ts';
@@ -66,10 +67,10 @@ function rowsOf(
     follows:
       files &&
       followed(
-        files.map((file) => shown(file, context)),
+        files.map((file) => shownPath(file, context.io.cwd)),
         watch,
       ),
-    data: shown(dataDir, context),
+    data: shownPath(dataDir, context.io.cwd),
     store: status && `${status.store.driver}, ${status.store.state}`,
     processes: status && `${status.workers.length} on this store`,
     reload: last && lastText(last),
