@@ -3,6 +3,7 @@ import { fromNanos, toNanos } from '../core/money.ts';
 import type { Dollars } from '../core/money.ts';
 import { boundOf } from '../usage/spend/pricing.ts';
 import type { Pricing } from '../usage/usage.ts';
+import type { Catalog } from './catalog.ts';
 import { matchesModel } from './model-patterns.ts';
 
 /** A model as far as it says how much a call reserves. */
@@ -80,7 +81,7 @@ export interface SmallLimit {
 }
 
 /**
- * Finds the smallest limit of an object where it is less than what one call of a model reserves that it
+ * Finds the smallest limit of an object where it is less than the reservation of one call of a model that it
  * holds. A limit of 0 is meant to refuse.
  *
  * @param reservations those of {@link reservationsOf}, asked for where there is a limit
@@ -112,6 +113,29 @@ function textOf(most: number, { model, outputTokens, cost }: Reservation, others
 /** Next step for a small limit. */
 export const SMALL_LIMIT_HINT =
   'raise the limit, let clients send max_tokens, or set max_output_tokens on the model';
+
+/**
+ * Judges objects that were made or changed by the models that are served now. The reservations of a catalog are
+ * found once.
+ *
+ * @param usual as in {@link reservationsOf}
+ */
+export function createLimitWarnings(
+  catalog: () => Catalog,
+  usual: number,
+): (collection: string, object: object | undefined) => string[] {
+  const known = new WeakMap<Catalog, Reservation[]>();
+  const reservations = (): Reservation[] => {
+    const now = catalog();
+    const found = known.get(now) ?? reservationsOf(now.models.values(), usual);
+    known.set(now, found);
+    return found;
+  };
+  return (collection, object = {}) => {
+    const found = findSmallLimit(collection, { ...object }, reservations);
+    return found ? [`${found.path}: ${found.text}; ${SMALL_LIMIT_HINT}`] : [];
+  };
+}
 
 /** An amount, or amounts by window; null and absent ones are none. */
 function amountsIn(path: string, declared: unknown): Amount[] {

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { findSmallLimit, reservationsOf } from '../../src/routing/small-limits.ts';
+import {
+  createLimitWarnings,
+  findSmallLimit,
+  reservationsOf,
+} from '../../src/routing/small-limits.ts';
 import type { ReservingModel } from '../../src/routing/small-limits.ts';
+import { fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
 import { verifies } from '../requirements.ts';
 
 /** Nano-dollars per token at 15 USD per million. */
@@ -83,3 +88,20 @@ describe('a limit that cannot pay for one call', () => {
     );
   });
 });
+
+it(
+  verifies('limits.too-small', 'is a warning of the answer, by the models that are served now'),
+  () => {
+    const route = (output: number) => fakeRoute('a', { priority: 0, pricing: { output } });
+    let catalog = fakeCatalog(fakeModel('acme/ha', [route(15_000)]));
+    const warningsOf = createLimitWarnings(() => catalog, 1_000);
+    const key = { spending_limit: { day: '0.01' } };
+    expect(warningsOf('keys', key)).toEqual([
+      'spending_limit.day: 0.01 USD cannot pay for one call of acme/ha; without max_tokens it reserves 1000 output tokens, 0.015 USD, and is refused with nothing spent; raise the limit, let clients send max_tokens, or set max_output_tokens on the model',
+    ]);
+    expect(warningsOf('models', key)).toEqual([]);
+    expect(warningsOf('keys', undefined)).toEqual([]);
+    catalog = fakeCatalog(fakeModel('acme/ha', [route(1)]));
+    expect(warningsOf('keys', key)).toEqual([]);
+  },
+);

@@ -1,10 +1,9 @@
 import { oneLine } from '../../core/printable.ts';
-import type { Output } from './output.ts';
 
 /** Shows the warnings of the server about an object that it has written. */
 export function warnOf(
   { warnings }: Readonly<Record<string, unknown>>,
-  output: Pick<Output, 'warn'>,
+  output: { warn(text: string): void },
 ): void {
   for (const text of Array.isArray(warnings) ? warnings : []) output.warn(oneLine(String(text)));
 }

@@ -5,6 +5,7 @@ import type { Use } from '../../core/access.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { TurnQueue } from '../../core/turns/turn-queue.ts';
+import { createLimitWarnings } from '../../routing/small-limits.ts';
 import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
 import { createResourceHandler } from '../../resources/store/handlers.ts';
 import { readKey } from '../../surfaces/carriers.ts';
@@ -24,7 +25,6 @@ import type { StatusDeps } from './status-report.ts';
 import { toAuditQuery, toRequestQuery } from './report-queries.ts';
 import { answerUsage } from './usage-answer.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
-import { createLimitWarnings } from './money/limit-warnings.ts';
 import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import type { UsageDeps } from './usage-answer.ts';
 import { originOf } from '../../audit/origin-of.ts';
@@ -56,7 +56,7 @@ export function adminKindHandlers(deps: AdminDeps): Readonly<Record<string, Hand
   const bodies = { spools, maxBodyBytes, resourceValues };
   // Ticks of the event loop take real time, whatever clock the gateway goes by.
   const writes = new TurnQueue({ clock: systemClock, others: () => deps.active.begun });
-  const warningsOf = createLimitWarnings(deps);
+  const warningsOf = createLimitWarnings(deps.catalog, deps.config.limits.outputTokensBound);
   const toHandler = (definition: ResourceDefinition): Handler => {
     const handle = createResourceHandler(definition, repository);
     const use = (exchange: HttpExchange): Use => kindUse(definition, definition.path, exchange);
