@@ -56,7 +56,7 @@ export const LOCAL_COMMANDS = [
         ],
         default: 'local',
         description:
-          'local: a mock provider; env: vendors whose API keys are in the environment; agent-service: an Agent with a tool, published; acp-agent: a program as an Agent; scheduled-report: an Agent on a Schedule; gitops: a repository that CI plans and applies; plugin: a package that adds a command',
+          'local: a mock provider; env: vendors whose API keys are in the environment or in .env; agent-service: an Agent with a tool, published; acp-agent: a program as an Agent; scheduled-report: an Agent on a Schedule; gitops: a repository that CI plans and applies; plugin: a package that adds a command',
       },
       { name: 'force', type: 'boolean', description: 'Overwrite existing files' },
     ],
