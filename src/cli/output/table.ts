@@ -6,8 +6,8 @@ export interface Column<Row> {
   title: string;
   value: (row: Row) => unknown;
   /**
-   * A table that is too wide leaves out the columns of least weight, of these the last one first; 0 is
-   * shown with -o wide alone. Default 1.
+   * A table that is too wide leaves out empty columns and then those of least weight, of these the last
+   * one first; 0 is shown with -o wide alone. Default 1.
    */
   weight?: number;
   /** True for a text that is still of use when its end is cut off. Default false. */
@@ -20,6 +20,8 @@ const PLAIN = /^[\x20-\x7e…]*$/;
 const DOUBLE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/gu;
 const GAP = 2;
+/** Cell of an absent value. */
+const EMPTY = '-';
 /** A text that is cut keeps so many characters. */
 const LEAST_OF_CUT = 24;
 const SECONDS = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z$/;
@@ -74,10 +76,11 @@ function fit<Row>(
     if (columns[at]?.isCut && excess() > 0)
       most[at] = Math.min(wide, Math.max(wide - excess(), LEAST_OF_CUT));
   }
+  const worth = (at: number) => (cells.every((row) => row[at] === EMPTY) ? 0 : weightOf(at));
   while (excess() > 0 && shown.length > 1) {
     const others = shown.slice(1);
-    const least = Math.min(...others.map(weightOf));
-    const left = others.findLast((at) => weightOf(at) === least);
+    const least = Math.min(...others.map(worth));
+    const left = others.findLast((at) => worth(at) === least);
     shown = shown.filter((at) => at !== left);
   }
   return { shown, most };

@@ -53,6 +53,12 @@ describe('a table', () => {
     expect(wide).toContain('n'.repeat(300));
   });
 
+  it('leaves out empty columns before others', async () => {
+    const text = await render({ name: 'x'.repeat(110), note: '', at: '' });
+    expect(text.split('\n')[0]).toMatch(/^NAME +LAST$/);
+    expect((await render({ note: '', at: '' })).split('\n')[0]).toMatch(/^NAME +NOTE +AT +LAST$/);
+  });
+
   it('never leaves out or cuts its first column', async () => {
     expect(await render({ name: 'x'.repeat(200) })).toContain('x'.repeat(200));
   });
