@@ -23,3 +23,11 @@ export function decoding<R>(decode: () => R): R {
 export function isDecodingFailure(error: unknown): boolean {
   return error instanceof SyntaxError || error instanceof RangeError;
 }
+
+/** Nothing is at the address where a store was to be read; a start would make one. */
+export class AbsentStore extends StoreError {
+  /** `where`: `in /data`, `under this prefix`. */
+  constructor(where: string) {
+    super('unavailable', `there is no store ${where}`);
+  }
+}

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../core/time/clock.ts';
-import { AbsentStore } from './absent-store.ts';
+import { AbsentStore } from './damage.ts';
 import type { Backend } from './backend.ts';
 import { BACKENDS } from './backends/registry.ts';
 import { findBackend } from './find-backend.ts';

@@ -10,7 +10,7 @@ import type { CommandContext } from '../context.ts';
 import { toFailure } from '../failure.ts';
 import { statSeen } from '../output/stat-seen.ts';
 
-/** Most Sessions that are looked at for what they wait for. */
+/** Most Sessions of which the waiting ones are counted. */
 const MAX_SESSIONS = 300;
 const TIMEOUT_MS = 5_000;
 const NO_KEY =

@@ -1,4 +1,4 @@
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { sleep } from '../../client/http/sleep.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import { readRuntimes } from '../../core/process/runtime-file.ts';
@@ -8,6 +8,7 @@ import type { FlagInput } from '../command-input.ts';
 import type { CommandContext } from '../context.ts';
 import { findGatewayDirectory } from '../connection/connection.ts';
 import { nearestFile } from '../connection/declared-gateway.ts';
+import { shownPath } from '../output/shown-path.ts';
 import { statSeen } from '../output/stat-seen.ts';
 import { readsEnvFile } from '../project/project.ts';
 import type { CONFIG } from '../tables/shared-words.ts';
@@ -25,7 +26,7 @@ export interface OwnFolder {
 }
 
 /**
- * The data folder of the named files, which alone counts then; else that of the nearest gateway.yaml or the
+ * The data folder of the named files, where some are named; else that of the nearest gateway.yaml or the
  * nearest `.gateway`, upwards, whichever has a gateway that runs.
  */
 export async function findOwnFolder({ flags, context }: OwnInput): Promise<OwnFolder> {
@@ -61,7 +62,7 @@ async function foldersOf(
   return [...new Set([declared, above].filter((folder) => folder !== undefined))];
 }
 
-/** Where the server section is wrong, the folder that a start makes beside the file. */
+/** Where the server section is wrong, the folder that a start makes next to the file. */
 async function declaredFolder(
   paths: readonly string[],
   context: CommandContext,
@@ -93,7 +94,7 @@ export async function requireOwn(
   if (runtime.state === 'running' && pid !== undefined) return { folder, runtime, pid };
   throw new CliError({
     code: 'unsure_process',
-    message: `${shown(runtime.file, input.context)} names process ${pid ?? '?'}, of which it is not sure that it is the gateway: it runs in a container, or an earlier version started it`,
+    message: `${shownPath(runtime.file, input.context.io.cwd)} names process ${pid ?? '?'}, of which it is not sure that it is the gateway: it runs in a container, or an earlier version started it`,
     hint: 'nothing was signalled; send the signal where it was started (SIGHUP reloads, SIGTERM stops)',
   });
 }
@@ -128,16 +129,16 @@ export async function lookUntil<T>(
   }
 }
 
-/** Says that no gateway runs, and what is left of a former one. */
+/** The error where no gateway runs, with the file of a former one. */
 export function notRunning({ dataDir, stale }: OwnFolder, context: CommandContext): CliError {
   const [left] = stale;
   const about =
     left === undefined
       ? ''
-      : `; ${shown(left.file, context)} is left of process ${left.record.pid}, which has ended without removing it`;
+      : `; ${shownPath(left.file, context.io.cwd)} is left of process ${left.record.pid}, which has ended without removing it`;
   return new CliError({
     code: 'not_running',
-    message: `no gateway runs in ${shown(dataDir, context)}${about}`,
+    message: `no gateway runs in ${shownPath(dataDir, context.io.cwd)}${about}`,
     hint: 'start one with `gateway start`; for one that runs elsewhere: `gateway doctor --server URL`',
   });
 }
@@ -148,10 +149,4 @@ function nowhere({ io }: CommandContext): CliError {
     message: `no gateway runs in ${io.cwd}: there is neither a gateway.yaml nor a .gateway, here or above`,
     hint: 'go to the folder of its gateway.yaml, or name the file with --config',
   });
-}
-
-/** A path as people read it: from here where it is below. */
-export function shown(path: string, { io }: Pick<CommandContext, 'io'>): string {
-  const near = relative(io.cwd, path);
-  return near === '' || near.startsWith('..') ? path : near;
 }

@@ -9,7 +9,7 @@ import { counted } from '../../core/counted.ts';
 import { findRuntime } from '../../core/process/runtime-file.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandContext } from '../context.ts';
-import { shown } from '../local/own-gateway.ts';
+import { shownPath } from '../output/shown-path.ts';
 
 /** Files that a gateway reads at its start and at every reload. */
 export interface Followed {
@@ -17,7 +17,7 @@ export interface Followed {
   readonly files: readonly string[];
   /** The same as a person here reads them. */
   readonly named: string;
-  /** True when these are the files of the command: a reload makes of them what they declare. */
+  /** True when these are the files of the command, so that a reload applies them. */
   readonly isSame: boolean;
   /** True when it reads them again by itself when they change. */
   readonly watch: boolean;
@@ -44,11 +44,11 @@ export async function readFollowed(
   const theirs = follows.files.map(realPath);
   const here = findRuntime(server.dataDir)?.record.files?.map(realPath);
   const isSame = isSameSet(own, theirs);
-  const named = follows.files.map((file) => (isSame ? shown(file, { io }) : file)).join(', ');
+  const named = follows.files.map((file) => (isSame ? shownPath(file, io.cwd) : file)).join(', ');
   return { ...follows, named, isSame, isHere: isSameSet(here ?? [], theirs) };
 }
 
-/** Says what makes the changes of a plan for files that the gateway follows. */
+/** Names the way by which a gateway takes in the changes of the files that it follows. */
 function followNote({ summary }: Plan, followed: Followed): string {
   const { named, watch, isHere } = followed;
   if (summary.total === 0) return `this gateway follows ${named}`;

@@ -6,7 +6,7 @@ import type { Liveness } from '../liveness.ts';
 type ReadStart = (pid: number) => string | undefined;
 
 /**
- * The liveness of a system without `/proc`, such as macOS, where `ps` tells when a process started.
+ * The liveness of a system without `/proc`, such as macOS, where `ps` shows when a process started.
  * Undefined where there is no `ps` either.
  */
 export function createPsLiveness(readStart: ReadStart = readWithPs): Liveness | undefined {
@@ -20,7 +20,7 @@ export function createPsLiveness(readStart: ReadStart = readWithPs): Liveness | 
   };
 }
 
-/** `S Sun Nov 29 12:00:00 2026`: the state, which begins with Z for what has ended, then the start. */
+/** Reads `S Sun Nov 29 12:00:00 2026`: the state, which begins with Z for an ended process, then the start. */
 function readWithPs(pid: number): string | undefined {
   const args = ['-o', 'stat=,lstart=', '-p', String(pid)];
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };

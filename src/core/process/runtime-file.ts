@@ -23,7 +23,7 @@ export interface SignalOutcome {
   readonly at: number;
   /** Null when all of it was done. */
   readonly error: string | null;
-  /** True when the files, or what they name, are at fault. */
+  /** True when the files, or files and variables that they name, are at fault. */
   readonly isInvalid?: boolean | undefined;
   /** Findings in the files, each as one text. */
   readonly problems?: readonly string[] | undefined;

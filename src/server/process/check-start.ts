@@ -48,7 +48,7 @@ async function checkMasterKey(
   await openMasterKeys(toReader(rows), { secrets, resolve, mayMake: isThere });
 }
 
-/** Reads single rows, and drops what is written. */
+/** Reads single rows, and drops every write. */
 function toReader(rows: RawStore | undefined): Pick<Store, 'get' | 'commit'> {
   return {
     async get(key) {

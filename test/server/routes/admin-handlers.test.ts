@@ -38,7 +38,6 @@ function setUp(catchUp: () => Promise<void>, role: Role | null = null, of = OF_P
     clock,
     catchUp,
     active: { begun: 0 },
-    config: { dataDir: '/none' },
     lookup: () => ({ ...ADMIN, role }),
     rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
     concurrency: { enter: () => () => undefined },

@@ -5,7 +5,8 @@ import { oneLine } from '../../../core/printable.ts';
 import { CliError } from '../../cli-error.ts';
 import type { CommandResult, Failure } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { lookUntil, requireOwn, shown, signalOwn } from '../../local/own-gateway.ts';
+import { lookUntil, requireOwn, signalOwn } from '../../local/own-gateway.ts';
+import { shownPath } from '../../output/shown-path.ts';
 import type { RunOf } from '../../commands.ts';
 
 export const run: RunOf<'reload'> = async (input) => {
@@ -21,7 +22,7 @@ export const run: RunOf<'reload'> = async (input) => {
   if (seen === undefined) throw late(pid, context.timeoutMs);
   const { record, last } = seen;
   if (last.error === null) for (const problem of last.problems ?? []) context.output.warn(problem);
-  const files = (record.files ?? []).map((file) => shown(file, context));
+  const files = (record.files ?? []).map((file) => shownPath(file, context.io.cwd));
   return toResult(last, { pid, files: files.length > 0 ? files : ['the environment'] });
 };
 

@@ -1,6 +1,7 @@
 import { createLiveness, readRuntimes } from '../../../core/process/runtime-file.ts';
 import { CliError } from '../../cli-error.ts';
-import { lookUntil, requireOwn, shown, signalOwn } from '../../local/own-gateway.ts';
+import { lookUntil, requireOwn, signalOwn } from '../../local/own-gateway.ts';
+import { shownPath } from '../../output/shown-path.ts';
 import type { RunOf } from '../../commands.ts';
 
 export const run: RunOf<'stop'> = async (input) => {
@@ -27,7 +28,7 @@ export const run: RunOf<'stop'> = async (input) => {
     `stopped: process ${pid} ended after ${(ms / 1000).toFixed(1)} s`,
     ...others.map(
       ({ record }) =>
-        `process ${record.pid} still serves ${shown(folder.dataDir, context)} at ${record.url}`,
+        `process ${record.pid} still serves ${shownPath(folder.dataDir, context.io.cwd)} at ${record.url}`,
     ),
   ];
   return { data: { pid, url, ms, others: others.length }, text: lines.join('\n') };

@@ -3,7 +3,7 @@ import type { Clock } from '../../../core/time/clock.ts';
 import { toId } from '../../prepare-commit.ts';
 import type { RawRow, RawStore, RawTarget } from '../../raw/raw-store.ts';
 import { takeStep } from '../../raw/take-step.ts';
-import { AbsentStore } from '../../absent-store.ts';
+import { AbsentStore } from '../../damage.ts';
 import type { StoreMeta } from '../../store-meta.ts';
 import { StoreError } from '../../store.ts';
 import { createTable, type Row } from '../../table.ts';

@@ -1,7 +1,7 @@
 import { reasonOf } from '../../../core/errors.ts';
 import { accessSync, chmodSync, constants, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { AbsentStore } from '../../absent-store.ts';
+import { AbsentStore } from '../../damage.ts';
 import { StoreError } from '../../store.ts';
 import { assertSound } from './file/assert-sound.ts';
 

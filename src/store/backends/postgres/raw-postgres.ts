@@ -7,7 +7,7 @@ import {
   type RawTarget,
 } from '../../raw/raw-store.ts';
 import { newerFormat, type StoreMeta } from '../../store-meta.ts';
-import { AbsentStore } from '../../absent-store.ts';
+import { AbsentStore } from '../../damage.ts';
 import { CHANNEL } from './changes.ts';
 import { openPool, toPostgresPlace } from './connection.ts';
 import { migrate, readMeta } from './migrate.ts';

@@ -7,7 +7,7 @@ import {
   type RawTarget,
 } from '../../raw/raw-store.ts';
 import { newerFormat, type StoreMeta } from '../../store-meta.ts';
-import { AbsentStore } from '../../absent-store.ts';
+import { AbsentStore } from '../../damage.ts';
 import { assertDurable } from './assert-durable.ts';
 import { connectTo, establish, namesOf, toRedisPlace, type Names } from './connection.ts';
 import { FORMAT, migrate, readMeta } from './migrations.ts';
