@@ -138,11 +138,17 @@ export function meantHint(
   const words = argv.filter((one) => !one.startsWith('-'));
   const rest = words.slice(words.indexOf(word) + 1);
   const shown = commands.filter(({ hidden }) => !hidden);
+  if (unknown.isExcess) return meantText(meantOfKind(word, rest, shown));
   const found = group === '' ? meantAtTop(word, rest, shown) : meantIn(group, word, shown);
-  const meant = [...new Set(found)].slice(0, FEW).map((words) => `\`gateway ${words}\``);
-  if (meant.length === 0) return nearHint(unknown, shown);
-  const last = meant.pop() ?? '';
-  return `did you mean ${meant.length === 0 ? last : `${meant.join(', ')} or ${last}`}?`;
+  return meantText(found) ?? nearHint(unknown, shown);
+}
+
+function meantText(found: readonly string[]): string | undefined {
+  const all = [...new Set(found)].map((words) => `\`gateway ${words}\``);
+  if (all.length === 0) return undefined;
+  if (all.length > FEW) return `name the kind first, such as ${all.slice(0, FEW).join(', ')}`;
+  const last = all.pop() ?? '';
+  return `did you mean ${all.length === 0 ? last : `${all.join(', ')} or ${last}`}?`;
 }
 
 function meantAtTop(
@@ -155,21 +161,27 @@ function meantAtTop(
   const group = groupOf(word, commands);
   if (group !== undefined)
     return [rest[0], 'list'].flatMap((verb) => inGroup(group, verb, commands));
-  // `get keys`, `describe model acme/fast`: the verb first, as kubectl has it.
-  const second =
-    groupOf(rest[0] ?? '', commands) ?? (hasGroup(rest[0], commands) ? rest[0] : undefined);
-  if (second !== undefined) {
-    const verbs = word === 'get' && rest.length === 1 ? ['list'] : [word];
-    const direct = verbs.flatMap((verb) => inGroup(second, verb, commands));
-    const named = direct.length > 0 ? direct : meantIn(second, word, commands);
-    if (named.length > 0) return named.map((words) => [words, ...rest.slice(1)].join(' '));
-  }
+  const ofKind = meantOfKind(word, rest, commands);
+  if (ofKind.length > 0) return ofKind;
   const peers = PEER_WORDS[word];
   if (peers !== undefined && Object.hasOwn(PEER_WORDS, word)) return peers;
   const verbs = Object.hasOwn(PEER_VERBS, word) ? (PEER_VERBS[word] ?? []) : [word];
   return verbs
     .flatMap((verb) => commands.filter(({ name }) => name.endsWith(` ${verb}`)))
     .map(({ name }) => shownName(name));
+}
+
+/** `get keys`, `describe model acme/fast`: the verb first, as kubectl has it. */
+function meantOfKind(
+  word: string,
+  [kind = '', ...rest]: readonly string[],
+  commands: readonly CommandSpec[],
+): readonly string[] {
+  const group = groupOf(kind, commands) ?? groupNamed(kind, commands);
+  if (group === undefined) return [];
+  const direct = inGroup(group, word === 'get' && rest.length === 0 ? 'list' : word, commands);
+  const found = direct.length > 0 ? direct : meantIn(group, word, commands);
+  return found.map((words) => [words, ...rest].join(' '));
 }
 
 function meantIn(group: string, word: string, commands: readonly CommandSpec[]): readonly string[] {
@@ -190,8 +202,10 @@ function inGroup(
   return found === undefined ? [] : [shownName(found.name)];
 }
 
-function hasGroup(word: string | undefined, commands: readonly CommandSpec[]): boolean {
-  return commands.some(({ name, load }) => name === word && load === undefined);
+function groupNamed(word: string, commands: readonly CommandSpec[]): string | undefined {
+  return commands.find(
+    ({ name, aliases = [], load }) => load === undefined && [name, ...aliases].includes(word),
+  )?.name;
 }
 
 /** The group of a word for one of a kind: `keys` for `key`, `deployments` for `schedule`. */
@@ -204,8 +218,7 @@ function groupOf(word: string, commands: readonly CommandSpec[]): string | undef
       parentOf(name) === '' &&
       [name, ...aliases].some((one) => one !== word && one.replace(/s$/, '') === word),
   );
-  const group = kind ?? plural?.name;
-  return hasGroup(group, commands) ? group : undefined;
+  return groupNamed(kind ?? plural?.name ?? '', commands);
 }
 
 /** What the parser found alike, where it is really near. */

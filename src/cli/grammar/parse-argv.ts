@@ -149,7 +149,11 @@ function refuse(name?: string): (error: CommanderError) => never {
     const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
     const [, word] = /^unknown command '(.*)'$/s.exec(message) ?? [];
     if (error.code === 'commander.unknownCommand' && word !== undefined)
-      throw new UnknownCommand({ word, group: name ?? '' }, seeHelp(name));
+      throw new UnknownCommand({ word, group: name ?? '' }, { message, hint: seeHelp(name) });
+    if (error.code === 'commander.excessArguments' && name !== undefined && parentOf(name) === '') {
+      const hint = seeHelp(name);
+      throw new UnknownCommand({ word: name, group: '', isExcess: true }, { message, hint });
+    }
     throw usageError(message, suggestion?.replace(/^\(|\)$/g, '') ?? seeHelp(name));
   };
 }

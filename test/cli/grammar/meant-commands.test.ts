@@ -53,6 +53,9 @@ describe('an unknown command', () => {
     ['key create ci', '`gateway keys create` or `gateway keys list`'],
     ['schedule', '`gateway schedules list`'],
     ['get keys', '`gateway keys list`'],
+    ['get schedules', '`gateway schedules list`'],
+    ['get endpoints', '`gateway services list`'],
+    ['delete key ci', '`gateway keys revoke ci`'],
     ['get key ci', '`gateway keys get ci`'],
     ['describe model acme/fast', '`gateway models get acme/fast`'],
     ['create agent helper', '`gateway agents create helper`'],
@@ -69,7 +72,15 @@ describe('an unknown command', () => {
     expect(await hintOf(...words.split(' '))).toBe(`did you mean ${meant}?`);
   });
 
+  it('asks for the kind where many have the verb', async () => {
+    expect(await hintOf('get')).toMatch(
+      /^name the kind first, such as (`gateway \w+ get`(, )?){3}$/,
+    );
+  });
+
   it.each([
+    ['delete something', 'see `gateway delete --help`'],
+    ['start now', 'see `gateway start --help`'],
     ['keyz', 'Did you mean keys?'],
     ['modles', 'Did you mean models?'],
     ['zz', 'see `gateway --help`'],
