@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { probeFolder } from '../../core/disk-fault.ts';
 import { reasonOf } from '../../core/errors.ts';
 import { ROTATE_MASTER_KEY, weaknessOf } from '../../core/weak-key.ts';
@@ -87,6 +87,23 @@ export async function checkKeyFile(path: string): Promise<Finding | undefined> {
   }
   const message = `${path} can be read by others on this machine`;
   return { name: 'key file', state: 'bad', message, hint: `chmod 600 ${path}` };
+}
+
+/** Finding where a gateway has run with this data directory and no admin key is in it. */
+export async function checkAdminKey(dataDir: string): Promise<Finding | undefined> {
+  const exists = (name: string): Promise<boolean> =>
+    stat(join(dataDir, name)).then(
+      () => true,
+      () => false,
+    );
+  const traces = await Promise.all(['store', 'master.key', 'runtime.json'].map(exists));
+  if (!traces.includes(true) || (await exists('admin.key'))) return undefined;
+  return {
+    name: 'admin key',
+    state: 'warn',
+    message: `${join(dataDir, 'admin.key')} does not exist`,
+    hint: '`gateway store admin-key` makes one (-c names the file of the gateway)',
+  };
 }
 
 /** Finding about a master key that comes from the configuration or its file. */

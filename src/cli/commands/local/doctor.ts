@@ -13,6 +13,7 @@ import { shippedPrices } from '../../../usage/prices/live-prices.ts';
 import { checkPrices, servedUnpriced, unpricedName } from '../../local/check-prices.ts';
 import { EXIT } from '../../exit-codes.ts';
 import {
+  checkAdminKey,
   checkDirectory,
   checkFileLimit,
   checkKeyFile,
@@ -90,7 +91,10 @@ async function checkMachine(config: GatewayConfig, input: InputOf<'doctor'>): Pr
   const { flags, context } = input;
   const { server, desired } = config;
   const keys = [join(server.dataDir, 'admin.key'), server.secrets.masterKeyFile];
-  const keyFiles = await Promise.all(keys.map((path) => checkKeyFile(path)));
+  const keyFiles = await Promise.all([
+    ...keys.map((path) => checkKeyFile(path)),
+    checkAdminKey(server.dataDir),
+  ]);
   const { findings, baseUrl } = await checkGateway(server, context, flags.config[0]);
   const served =
     baseUrl === undefined
