@@ -9,7 +9,9 @@ type Problem = Pick<Diagnostic, 'message' | 'hint'>;
 
 interface Declared {
   /** Undefined for a section that is absent. */
-  readonly models: readonly string[] | undefined;
+  readonly models: ReadonlySet<string> | undefined;
+  /** Names of models with `*`. */
+  readonly starred: readonly string[];
   /** Providers with the patterns of the models that need no declaration; undefined as above. */
   readonly providers: ReadonlyMap<string, readonly string[]> | undefined;
   readonly aliases: ReadonlySet<string>;
@@ -24,7 +26,7 @@ export function checkAliases(tree: Tree, places: Places): Diagnostic[] {
   const declared = readDeclared(tree);
   return entriesOf(tree, 'aliases').flatMap(({ name, model }, index) => {
     if (typeof name !== 'string' || typeof model !== 'string') return [];
-    const isHidden = declared.models?.includes(name) === true;
+    const isHidden = declared.models?.has(name) === true;
     const problem = isHidden ? hidden(name) : faultOf(model, declared);
     if (!problem) return [];
     const path = ['aliases', index, isHidden ? 'name' : 'model'];
@@ -42,8 +44,10 @@ export function createModelCheck(
 ): (name: string, viaAlias: boolean) => Problem | undefined {
   const declared = readDeclared(tree);
   const aliases = [...declared.aliases];
+  const isAlias = (name: string): boolean =>
+    declared.aliases.has(name) || aliases.some((alias) => canMeet(name, alias));
   return (name, viaAlias) =>
-    viaAlias && aliases.some((alias) => canMeet(name, alias)) ? undefined : faultOf(name, declared);
+    declared.models?.has(name) || (viaAlias && isAlias(name)) ? undefined : faultOf(name, declared);
 }
 
 function hidden(name: string): Problem {
@@ -51,8 +55,13 @@ function hidden(name: string): Problem {
   return { message, hint: 'rename or remove one of them' };
 }
 
-function faultOf(target: string, { models, providers, aliases }: Declared): Problem | undefined {
-  if (models?.some((name) => canMeet(target, name))) return undefined;
+function faultOf(
+  target: string,
+  { models, starred, providers, aliases }: Declared,
+): Problem | undefined {
+  if (models?.has(target)) return undefined;
+  const likely = isPattern(target) ? [...(models ?? [])] : starred;
+  if (likely.some((name) => canMeet(target, name))) return undefined;
   if (aliases.has(target)) {
     const message = `${target} is an alias, and an alias leads to a model`;
     return { message, hint: 'write what that alias leads to' };
@@ -64,7 +73,7 @@ function faultOf(target: string, { models, providers, aliases }: Declared): Prob
   const message = isPattern(target)
     ? `${target} can match nothing: no model and no provider serves such a name`
     : `no model is named ${target}, and no provider serves it`;
-  return { message, hint: hintFor(target, models ?? [], providers ?? new Map()) };
+  return { message, hint: hintFor(target, [...(models ?? [])], providers ?? new Map()) };
 }
 
 function hintFor(
@@ -88,7 +97,8 @@ function readDeclared(tree: Tree): Declared {
   const namesOf = (section: string): string[] =>
     entriesOf(tree, section).map(({ name }) => String(name).trim());
   return {
-    models: Array.isArray(tree['models']) ? namesOf('models') : undefined,
+    starred: namesOf('models').filter(isPattern),
+    models: Array.isArray(tree['models']) ? new Set(namesOf('models')) : undefined,
     providers: Array.isArray(tree['providers']) ? new Map(providers) : undefined,
     aliases: new Set(namesOf('aliases')),
   };
