@@ -11,6 +11,7 @@ import {
   type Transferred,
   type TransferOptions,
 } from '../../config/transfer/plan-transfer.ts';
+import { listed } from '../output/listed.ts';
 import { oneLine } from '../../core/printable.ts';
 import { suggest } from '../../core/suggest.ts';
 import { toResourceClient } from '../resources/admin-resources.ts';
@@ -123,7 +124,7 @@ function refuse(planned: Transfer, words: Words): void {
     );
     throw new CliError({
       code: 'not_transferable',
-      message: `nothing was moved: ${names.join('; ')}`,
+      message: listed('nothing was moved', names),
       hint: 'leave it out, or let its namespace apply first; `gateway adopt` takes what nobody manages',
       exit: 'conflict',
     });

@@ -22,6 +22,7 @@ import { CliError } from '../cli-error.ts';
 import type { FlagValues } from '../grammar/flags.ts';
 import { EXIT } from '../exit-codes.ts';
 import { secretOf } from '../input/written-secret.ts';
+import { listed } from '../output/listed.ts';
 import type { CHOICE, EXIT_CODE } from '../tables/config-words.ts';
 import { type Followed, ownedElsewhere } from './followed.ts';
 
@@ -153,7 +154,7 @@ function refuse({ ambiguous, conflicts, lost }: Plan, followed: Followed | undef
     const names = lost.map(({ kind, identity, id }) => `${kind} ${identity} (${id})`);
     throw new CliError({
       code: 'no_such_id',
-      message: `pinned to an id that does not exist: ${names.join('; ')}`,
+      message: listed('pinned to an id that does not exist', names),
       hint: WAYS_OUT.lost,
       exit: 'conflict',
     });
@@ -174,7 +175,7 @@ export function refuseAmbiguous(ambiguous: Plan['ambiguous']): void {
   );
   throw new CliError({
     code: 'ambiguous_name',
-    message: `several objects match what is declared: ${names.join('; ')}`,
+    message: listed('several objects match what is declared', names),
     hint: WAYS_OUT.ambiguous,
     exit: 'conflict',
   });

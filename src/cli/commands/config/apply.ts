@@ -24,6 +24,7 @@ import {
   withFollowNote,
 } from '../../project/followed.ts';
 import { invalidConfig, projectFile, withSelected } from '../../project/project.ts';
+import { listed } from '../../output/listed.ts';
 import { renderOutcome, renderPlan, renderReport } from '../../output/render-plan.ts';
 import { requireRights } from '../../project/require-rights.ts';
 import { readSavedPlan } from '../../project/saved-plan.ts';
@@ -230,7 +231,7 @@ function requireReplace({ actions }: Plan, isAllowed: boolean): void {
     ({ kind, identity, forcedBy = [] }) => `${kind} ${identity} (${forcedBy.join(', ')})`,
   );
   throw usageError(
-    `would be deleted and recreated, with a new id: ${names.join('; ')}`,
+    listed('would be deleted and recreated, with a new id', names),
     'add --allow-replace if nothing depends on the old id',
   );
 }
