@@ -46,6 +46,7 @@ const PRICING = record({ currency: text });
 export const MODEL = record(
   { id: text, object: { const: 'model' }, owned_by: text },
   {
+    name: text,
     type: text,
     context_window: orNull(count),
     max_output_tokens: orNull(count),
