@@ -1,4 +1,3 @@
-import type { NewEvent } from './log/session-event.ts';
 import type { Session } from './session.ts';
 
 export type OutcomeType = 'running' | 'completed' | 'waiting' | 'failed' | 'ended_by_time';
@@ -38,6 +37,12 @@ export function outcomeOf({
   return { type, reason, message: isShown ? message : null };
 }
 
+/** An event, as far as the outcome depends on it. */
+interface Seen {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
 /** Members of a row in which the outcome is kept. */
 interface Kept {
   readonly status: Session['status'];
@@ -50,7 +55,7 @@ interface Kept {
  * Notes what an event says about the outcome in the row as it was before the event. A Session that had ended its
  * work keeps that outcome when its time is over.
  */
-export function noteOutcome(row: Kept, event: NewEvent): void {
+export function noteOutcome(row: Kept, event: Seen): void {
   const { type, error, stop_reason: stop } = event;
   const isOpen = row.status !== 'idle' || row.isPaused;
   const isInterrupted = row.rest?.reason === INTERRUPTED;

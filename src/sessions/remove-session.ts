@@ -4,7 +4,7 @@ import type { SendDeps, Whose } from './log/send-events.ts';
 import { noSession } from './log/session-log.ts';
 import type { SessionLog } from './log/session-log.ts';
 import { PURGE_JOB } from './log/job-kinds.ts';
-import type { SessionCommit } from './sessions.ts';
+import type { SessionCommit } from './session-row.ts';
 import { agentKey, eventIdPrefix, eventPrefix, indexKeys } from './session-row.ts';
 
 /** Followers read the last event within this time. */

@@ -1,4 +1,4 @@
-import type { Key } from '../store/store.ts';
+import type { CommitResult, Key, Op } from '../store/store.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -23,6 +23,15 @@ export interface SessionRow extends Omit<Session, 'agent'> {
   /** Time of the last event, in ms since epoch; later ones are never earlier. */
   readonly lastAt: number;
 }
+
+/** A Session before and after a change; undefined where there is none. */
+export interface ChangedSession {
+  readonly before?: SessionRow | undefined;
+  readonly next?: SessionRow | undefined;
+}
+
+/** Commits a change of a Session in place of the store, perhaps with further operations. */
+export type SessionCommit = (ops: readonly Op[], changed: ChangedSession) => Promise<CommitResult>;
 
 /** Facts by which a list of Sessions can be narrowed down without looking at each. */
 export type SessionIndex = 'all' | 'agent' | 'deployment' | 'endpoint';

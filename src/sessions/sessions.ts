@@ -1,19 +1,10 @@
-import type { CommitResult, Op } from '../store/store.ts';
+import type { Op } from '../store/store.ts';
 import type { PayingKey } from '../usage/principal.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
-import type { SessionRow } from './session-row.ts';
+import type { SessionCommit } from './session-row.ts';
 import type { EntryPoint, Session, SessionBudget, SessionStatus } from './session.ts';
 import type { Waiting } from './waiting.ts';
 import type { EventDelta, NewEvent, PlacedEvent, SessionEvent } from './log/session-event.ts';
-
-/** A Session before and after a change; undefined where there is none. */
-export interface ChangedSession {
-  readonly before?: SessionRow | undefined;
-  readonly next?: SessionRow | undefined;
-}
-
-/** Commits a change of a Session in place of the store, perhaps with further operations. */
-export type SessionCommit = (ops: readonly Op[], changed: ChangedSession) => Promise<CommitResult>;
 
 export interface NewSession {
   readonly organization: string;
@@ -144,7 +135,7 @@ export interface Sessions {
   create(input: NewSession): Promise<MadeSession>;
   /** @throws GatewayError `not_found` */
   get(organization: string, id: string): Promise<Session>;
-  /** What it waits for; null: for nothing. Costs a read for each call that it waits for. */
+  /** The calls that wait for its client; null: none. Costs a read for each of them. */
   waitingOf(session: Session): Promise<Waiting | null>;
   /** One page, by age; costs more the fewer of them match. */
   list(organization: string, query: SessionQuery): Promise<Session[]>;

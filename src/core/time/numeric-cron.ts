@@ -47,7 +47,7 @@ export function toNumericCron(expression: string): string {
     .join(' ');
 }
 
-/** Without the seconds before, and the year behind, that say nothing. */
+/** Without seconds and a year that say nothing. */
 function toFive(fields: string[]): string[] {
   const withoutYear = fields.length === 7 && fields[6] === '*' ? fields.slice(0, 6) : fields;
   return withoutYear.length === 6 && withoutYear[0] === '0' ? withoutYear.slice(1) : withoutYear;

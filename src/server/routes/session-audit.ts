@@ -1,7 +1,7 @@
 import type { AuditLog } from '../../audit/audit-log.ts';
 import { changedFields } from '../../audit/changed-fields.ts';
 import type { SessionRow } from '../../sessions/session-row.ts';
-import type { SessionCommit } from '../../sessions/sessions.ts';
+import type { SessionCommit } from '../../sessions/session-row.ts';
 import type { HttpExchange } from '../../surfaces/http-exchange.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { originOf } from '../../audit/origin-of.ts';

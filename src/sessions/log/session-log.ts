@@ -10,10 +10,9 @@ import { placeEvents } from './place-events.ts';
 import type { IdentifiedEvent } from './place-events.ts';
 import type { ResolvedAgent } from '../resolved-agent.ts';
 import { agentKey, eventIdKey, eventKey, eventPrefix, sessionKey } from '../session-row.ts';
-import type { SessionRow } from '../session-row.ts';
+import type { SessionCommit, SessionRow } from '../session-row.ts';
 import type { NewEvent, PlacedEvent, SessionEvent } from './session-event.ts';
 import type { Session } from '../session.ts';
-import type { SessionCommit } from '../sessions.ts';
 import { Tails } from './tails.ts';
 
 /** Most events that are read from a log at once; large ones are read a few at a time. */
