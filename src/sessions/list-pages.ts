@@ -27,7 +27,7 @@ export interface PageRequest {
   readonly query: URLSearchParams;
   /** Milliseconds since epoch. */
   readonly now: number;
-  /** False: what was said is left out. Default: true. */
+  /** False: inputs of calls are left out. Default: true. */
   readonly seesContent?: boolean;
 }
 
@@ -64,7 +64,7 @@ export async function sessionsPage(sessions: Sessions, request: PageRequest): Pr
 const INCLUDED = ['outcome', 'waiting'];
 
 /**
- * View of a Session, with what became of it and what it waits for where `include=outcome,waiting` asks for them.
+ * View of a Session, with its outcome and the calls that wait where `include=outcome,waiting` asks for them.
  *
  * @throws GatewayError `invalid_request` for another value of `include`
  */

@@ -15,7 +15,7 @@ export interface WaitingCall {
   readonly name: string;
   /** Declared name of its MCP server; null for a call of another kind. */
   readonly server: string | null;
-  /** Absent where the reader may not see what was said. */
+  /** Absent where the role of the reader shows no content. */
   readonly input?: unknown;
 }
 

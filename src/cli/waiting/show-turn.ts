@@ -14,7 +14,7 @@ import { askOnWait, findWait } from './find-wait.ts';
 
 interface ShownTurn {
   readonly context: CommandContext;
-  /** True: every event as a line; false: the words of the agent alone. */
+  /** True: every event as a line; false: only the words of the agent. */
   readonly asEvents?: boolean | undefined;
 }
 
@@ -48,7 +48,7 @@ export async function sendEvents(
     readonly client: Client;
     readonly session: string;
     readonly events: readonly NewEvent[];
-    /** Says what was done. */
+    /** Names the action that was done. */
     readonly text: string;
   },
 ): Promise<CommandResult> {

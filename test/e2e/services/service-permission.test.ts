@@ -8,6 +8,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { NOT_BEGUN } from '../../../src/sessions/open-ends.ts';
 import { verifies } from '../../requirements.ts';
+import { runCli } from '../../cli/run-cli.ts';
 import { createAcpStream } from '../../support/acp-stream.ts';
 import { BINARY, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -16,7 +17,8 @@ const { agent: of, client: us } = acp.methods;
 
 const ECHO = fileURLToPath(new URL('./echo-server.js', import.meta.url));
 /** At the first of each of them the model calls a tool; it echoes the rest. Each test has its own. */
-const WORDS = ['tool one', 'tool two', 'tool three', 'tool four', 'tool five', 'tool six'];
+const COUNT = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'];
+const WORDS = COUNT.map((number) => `tool ${number}`);
 
 const CONFIG = {
   server: { mcp_servers: { all: { command: process.execPath, args: [ECHO] } } },
@@ -51,7 +53,7 @@ beforeAll(async () => {
       tools: [{ type: 'mcp_toolset', mcp_server_name: 'all' }],
     },
   });
-  const body = { name: 'asking', agent_id: agent.body.id, protocols: ['mcp', 'acp'] };
+  const body = { name: 'asking', agent_id: agent.body.id, protocols: ['rest', 'mcp', 'acp'] };
   const service = await gateway.call('POST', '/v1/endpoints', { body });
   expect(service.status, JSON.stringify(service.body)).toBe(201);
   path = `/v1/endpoints/${service.body.id}`;
@@ -252,6 +254,38 @@ describe('a Session that waits for a confirmation where nobody can be asked', ()
       await gateway.call('POST', `/v1/sessions/${session_id}/events`, { body });
       const last = await send({ input: 'hello', session_id, wait: true });
       expect(last.structuredContent).toMatchObject({ stop_reason: { type: 'end_turn' } });
+    },
+  );
+
+  it(
+    verifies('sessions.waiting', 'is marked, ends what follows it, and is answered by commands'),
+    async () => {
+      const env = { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.clientKey };
+      const run = (...words: string[]) => runCli(words, { env });
+      const first = await run('invoke', 'asking', 'tool seven', '--follow', '-o', 'json');
+      expect(first.code).toBe(7);
+      const [listed, ...others] = (await run('sessions', 'list', '--waiting', '--json')).json()
+        .data;
+      expect(others).toEqual([]);
+      const { id, waiting } = listed;
+      const [call] = waiting.calls;
+      expect(call).toMatchObject({
+        answered_by: 'user.tool_confirmation',
+        name: 'echo',
+        server: 'all',
+        input: { message: 'tool seven' },
+      });
+      const words = `the session waits for an answer to the call echo (${call.id})`;
+      const refused = await run('invoke', 'asking', 'hello', '--session', id, '--follow');
+      expect(refused).toMatchObject({ code: 7, stdout: '' });
+      expect(refused.stderr).toContain(`error: ${words}, since `);
+      expect(refused.stderr).toContain(`gateway sessions allow ${id}`);
+      expect((await run('sessions', 'tail', id, '--no-follow')).stderr).toContain(words);
+      const allowed = await run('sessions', 'allow', id, '--follow');
+      expect(allowed).toMatchObject({ code: 0, stdout: 'The tool said: Echo: tool seven\n' });
+      expect((await run('sessions', 'list', '--waiting', '-q')).stdout).toBe('');
+      const events = await eventsOf(gateway, id);
+      expect(events.filter(({ type }) => type === 'user.message')).toHaveLength(1);
     },
   );
 });

@@ -25,7 +25,7 @@ export const run: RunOf<'invoke'> = async ({ args, flags, context }) => {
     return showTurn(client, sent, { context });
   }
   if (sessionId !== undefined) {
-    // A key for Services alone may not look at Sessions.
+    // A key for nothing but Services may not look at Sessions.
     const wait = await findWait(client, sessionId, signal)().catch(() => undefined);
     if (wait) output.warn(`the message is taken up later: ${wait.message}\nhint: ${wait.hint}`);
   }
