@@ -71,7 +71,8 @@ export function noteNeighbour(dataDir: string): string {
     'this is one more process on the same data; commands here keep asking the first one',
     'to have the first one follow its files now: gateway reload; to end it: gateway stop',
   ];
-  return `${lines.join('\n')}\n`;
+  // Without a terminal it is one line of the log.
+  return `${lines.join(';\n')}\n`;
 }
 
 /** The advice for a taken port where the gateway of this folder has it; undefined for another program. */

@@ -77,7 +77,7 @@ function rowsOf(
     providers: status && lines(status.providers.map(providerText)),
     waits: status && (lines(waitText(status.work ?? {}, waiting)) ?? 'nothing'),
     also: lines(others.map((one) => `process ${one.record.pid ?? '?'} at ${one.record.url}`)),
-    unknown: problem,
+    problem,
   };
 }
 
