@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,32 +17,65 @@ const ADDRESS = 'http://127.0.0.1:8787';
 /** What the pages import. */
 const CLIENTS = ['openai', '@anthropic-ai/sdk', '@google/genai', '@modelcontextprotocol/sdk'];
 
-/** Who follows a page block by block, beside the gateway that `npm start` starts. */
-export interface Reader {
-  readonly gateway: TestGateway;
-  /** The page speaks of the usual port. */
-  here(text: string): string;
+/** A folder with a terminal. */
+export interface Desk {
+  readonly directory: string;
   /** Does what a block says, and expects what it promises. */
   check(block: CodeBlock): Promise<void>;
+  /** Ends the gateways that were started there, too. */
   close(): Promise<void>;
 }
 
-export async function openReader(): Promise<Reader> {
+/** Who follows a page block by block, beside the gateway that `npm start` starts. */
+export interface Reader extends Desk {
+  readonly gateway: TestGateway;
+  /** The page speaks of the usual port. */
+  here(text: string): string;
+}
+
+export async function openDesk(): Promise<Desk> {
   const directory = await newDesk();
   const command = await putCommand(join(directory, 'bin'));
-  const config = await readFile(join(ROOT, 'gateway.yaml.example'), 'utf8');
-  const gateway = await startGateway(withoutPort(config), { binary: true, directory });
-  const here = (text: string): string => text.replaceAll(ADDRESS, gateway.url);
   return {
-    gateway,
-    here,
-    check: (block) => check({ ...block, code: here(block.code) }, directory),
+    directory,
+    check: (block) => check(block, directory),
     async close() {
-      await gateway.stop();
+      endProcessesOf(directory);
       await command.close();
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+export async function openReader(): Promise<Reader> {
+  const desk = await openDesk();
+  const { directory } = desk;
+  const config = await readFile(join(ROOT, 'gateway.yaml.example'), 'utf8');
+  const gateway = await startGateway(withoutPort(config), { binary: true, directory });
+  const here = (text: string): string => text.replaceAll(ADDRESS, gateway.url);
+  return {
+    ...desk,
+    gateway,
+    here,
+    check: (block) => desk.check({ ...block, code: here(block.code) }),
+    async close() {
+      await gateway.stop();
+      await desk.close();
+    },
+  };
+}
+
+/** Kills what a block started and a failed one did not stop: processes that work in the folder. */
+function endProcessesOf(directory: string): void {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const place = readlinkSync(`/proc/${pid}/cwd`);
+      if (place === directory || place.startsWith(`${directory}/`))
+        process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It ended meanwhile, or is not ours.
+    }
+  }
 }
 
 /** Blocks that call what this machine lacks cannot be followed on it. */
@@ -68,9 +102,8 @@ async function newDesk(): Promise<string> {
 async function check(block: CodeBlock, directory: string): Promise<void> {
   const { language, mark, file, code } = block;
   if (file !== undefined) await writeFile(join(directory, file), code);
+  if (mark === 'file') return;
   switch (`${language} ${mark}`) {
-    case 'js file':
-      return;
     case 'sh test':
       await shell(code, directory);
       return;
