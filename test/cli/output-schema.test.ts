@@ -183,6 +183,7 @@ invoke service hello
 sessions list
 sessions get ID
 sessions events ID
+sessions send ID more
 sessions archive ID
 sessions delete ID
 deployments list
@@ -238,8 +239,8 @@ keys list --bogus
 `;
 
 /**
- * Their results are lines, or what another protocol says; the last ones need a chat provider, and a process
- * that may be signalled.
+ * Their results are lines, or what another protocol says; others need a Session that waits, a chat provider,
+ * or a process that may be signalled.
  */
 const NO_DOCUMENT = new Set([
   'start',
@@ -250,6 +251,12 @@ const NO_DOCUMENT = new Set([
   'mcp',
   'tail',
   'sessions tail',
+  'sessions allow',
+  'sessions deny',
+  'sessions answer',
+  'sessions interrupt',
+  'agents chat',
+  'services chat',
   'runs watch',
   'complete-words',
   'deployments test-notification',
@@ -363,6 +370,8 @@ describe('the schemas of what commands print', () => {
         ['chat', 'acme/one', 'hello'],
         ['chat', 'acme/none', 'hello'],
         ['invoke', 'service', 'hello', '--follow'],
+        ['services', 'chat', 'service', 'hello'],
+        ['agents', 'chat', 'agent', 'hello'],
         ['tail', data.session_id, '--until-done'],
         ['sessions', 'tail', data.session_id, '--no-follow'],
       ]) {

@@ -3,7 +3,9 @@ import type { WaitingCall } from '../../../src/sessions/waiting.ts';
 import { askCalls } from '../../../src/cli/waiting/ask-calls.ts';
 import { startFakeServer } from '../../client/fake-server.ts';
 import type { FakeServer } from '../../client/fake-server.ts';
+import { DATA_SHAPES } from '../../../src/cli/shapes/shapes.ts';
 import { verifies } from '../../requirements.ts';
+import { createAjv } from '../../support/schemas/create-ajv.ts';
 import { runCli } from '../run-cli.ts';
 
 const AT = '2026-11-21T10:00:00.000Z';
@@ -147,6 +149,22 @@ describe('gateway sessions answer', () => {
     });
     const twice = await run(['answer', 'sess_1', 'done', '--data', '1'], { waiting });
     expect(twice).toMatchObject({ code: 64, sent: [] });
+  });
+});
+
+describe('the document of an answer', () => {
+  it.each([
+    ['allow', asked('sevt_1'), []],
+    ['deny', asked('sevt_1'), []],
+    ['answer', custom('sevt_1'), ['done']],
+    ['interrupt', custom('sevt_1'), []],
+  ])('of %s has the Session and what was sent', async (verb, waits1, words) => {
+    const options = { waiting: waits(waits1) };
+    const document = (await run([verb, 'sess_1', ...words, '-o', 'json'], options)).json();
+    expect(document).toMatchObject({ schema: `gateway.sessions.${verb}/v1`, ok: true });
+    const validate = createAjv().compile(DATA_SHAPES[`sessions ${verb}`] ?? false);
+    expect(validate(document.data)).toBe(true);
+    expect(document.data).toMatchObject({ session_id: 'sess_1', events: [{ id: 'sevt_s0' }] });
   });
 });
 
