@@ -12,6 +12,7 @@ import {
   type TransferOptions,
 } from '../../config/transfer/plan-transfer.ts';
 import { listed } from '../output/listed.ts';
+import { counted } from '../../core/counted.ts';
 import { oneLine } from '../../core/printable.ts';
 import { suggest } from '../../core/suggest.ts';
 import { toResourceClient } from '../resources/admin-resources.ts';
@@ -45,7 +46,7 @@ async function transfer(
     await requireRights(client, { kinds, signal: context.signal });
     context.output.note(`target: ${client.baseUrl} (all organizations)`);
     context.output.note(objects.map((object) => lineOf(object, planned)).join('\n'));
-    await context.confirm(`Give ${objects.length} objects to namespace ${planned.to}?`);
+    await context.confirm(`Give ${counted(objects.length, 'object')} to namespace ${planned.to}?`);
   }
   let moved = 0;
   try {
@@ -156,7 +157,7 @@ function failureOf(thrown: unknown, { moved, count }: { moved: number; count: nu
   const cause = thrown instanceof Error ? thrown.message : 'unknown reason';
   return new CliError({
     code: isStale ? 'stale_plan' : 'partly_transferred',
-    message: `${moved} of ${count} objects are moved: ${cause}`,
+    message: `${moved} of ${counted(count, 'object')} ${moved === 1 ? 'is' : 'are'} moved: ${cause}`,
     hint: 'run the same command again; it moves the rest, and nothing is without an owner meanwhile',
     exit: moved > 0 ? 'partial' : 'conflict',
     cause: thrown,

@@ -19,13 +19,13 @@ const MARKS: Readonly<Record<PlanAction['action'], Mark>> = {
   none: (style, text) => style.dim(`  same   ${text}`),
 };
 
-/** Words of `plan` behind the number of unchanged objects. */
+/** Words of `plan` after the number of unchanged objects. */
 export const MORE = '`plan --all` lists them';
 
 export interface PlanRendering {
   /** True: unchanged objects, too. */
   readonly all: boolean;
-  /** Words behind the number of unchanged objects that are not shown. */
+  /** Words after the number of unchanged objects that are not shown. */
   readonly more?: string;
 }
 

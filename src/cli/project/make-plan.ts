@@ -55,7 +55,7 @@ export function planChoice(flags: FlagValues<typeof CHOICE>): PlanChoice {
  */
 export async function makePlan(sources: PlanSources, choice: PlanChoice): Promise<ComparedPlan> {
   const made = await comparePlan(sources, choice);
-  // A reload leaves such objects as they are and goes on.
+  // A reload leaves such objects as they are and continues.
   if (made.plan.mode !== 'converge') refuse(made.plan, sources.followed);
   refuseImpossible(made.options);
   return made;

@@ -7,7 +7,7 @@ import { secretOf } from './changes.ts';
 import { type Owner, ownershipOf } from './ownership.ts';
 import type { AskedSecret, ComparedSecret, ResourceClient } from './resource-client.ts';
 
-/** What the server says of declared secrets, by `kind/identity#field`. */
+/** Answers of the server about declared secrets, by `kind/identity#field`. */
 export type SecretFacts = ReadonlyMap<string, ComparedSecret>;
 
 /** Declared secrets of which nothing is known but that they are there. */

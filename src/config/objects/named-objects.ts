@@ -53,7 +53,7 @@ export function namedObjects(
   return (NAMING[kind] ?? []).flatMap((member) => found(body, member, []));
 }
 
-/** Kinds whose objects belong to what they name: they do not keep it in use. */
+/** Kinds whose objects belong to the named one and do not keep it in use. */
 export const BELONGINGS: ReadonlySet<KindName> = new Set(['credential']);
 
 /** Kinds whose objects name some of the kind. */

@@ -37,7 +37,7 @@ interface User {
 
 /**
  * Takes out the removals of objects that others still name: models of Agents, Agents of Services and
- * Schedules, and so on. Dependents go first, so that an object that is kept keeps what it names.
+ * Schedules, and so on. Dependents go first, so that a kept object keeps those that it names.
  */
 export function keepUsed(
   removals: readonly PlanAction[],
@@ -71,9 +71,12 @@ function usersByTarget(
 ): Map<string, Set<User>> {
   const { actual } = options;
   const targets = new Map<string, string>();
-  for (const { kind, id } of removals) {
-    const view = actual[kind].find((one) => one.id === id);
-    if (view === undefined || id === null) continue;
+  const kindOfId = new Map(removals.map(({ kind, id }) => [id, kind]));
+  const removed = [...new Set(kindOfId.values())].flatMap((kind) =>
+    actual[kind].filter(({ id }) => kindOfId.get(id) === kind).map((view) => ({ kind, view })),
+  );
+  for (const { kind, view } of removed) {
+    const { id } = view;
     const owner = kindOf(kind).isOwned ? view['organization'] : '';
     targets.set(`${kind} ${id}`, id).set(`${kind} ${String(owner)}/${String(view['name'])}`, id);
   }

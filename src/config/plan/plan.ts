@@ -97,7 +97,7 @@ export interface PlanOptions {
   writeSecrets?: ReadonlySet<string>;
   /** Answers of the server about declared secrets. Default: none is compared. */
   secrets?: SecretFacts;
-  /** Secrets that were not compared. Default: nothing is said of any. */
+  /** Secrets that were not compared. Default: all were. */
   uncompared?: Uncompared | undefined;
   /** Takes objects without an owner into this namespace. */
   adopt?: boolean;

@@ -14,9 +14,9 @@ export interface CompareDeps {
 const LENGTH = 8;
 
 /**
- * Compares a declared value with the stored one. Fingerprints are the begin of an HMAC under the master key:
- * they say nothing of a value to those who do not have that key. A rotation replaces the value that
- * the files declare, and the files need not follow, so an ended value counts as the same.
+ * Compares a declared value with the stored one. Fingerprints are the begin of an HMAC under the master
+ * key: without that key they describe no value. A rotation replaces the value that the files declare,
+ * and the files need not follow, so an ended value counts as the same.
  */
 export async function compareSecret(
   { kind, id, field, value }: AskedSecret,

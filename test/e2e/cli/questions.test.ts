@@ -98,7 +98,7 @@ describe('a question on a terminal', () => {
 
     const left = await typed('n\r', 'adopt', '-f', 'free.yaml');
     expect(left.shown).toContain('provider free');
-    expect(left.shown).toContain('Take 1 objects into namespace team? [y/N]');
+    expect(left.shown).toContain('Take 1 object into namespace team? [y/N]');
     expect([left.code, await labels()]).toEqual([1, {}]);
     const cwd = gateway.directory;
     const adopt = (...flags: string[]) =>

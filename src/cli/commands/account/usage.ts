@@ -1,3 +1,4 @@
+import { counted } from '../../../core/counted.ts';
 import { isRecord } from '../../../client/http/guards.ts';
 import type { Client } from '../../../client/create-client.ts';
 import type { UsageForecast, UsageQuery, UsageRow } from '../../../client/usage.ts';
@@ -87,7 +88,7 @@ function toBars(rows: readonly UsageRow[], groups: readonly Column<UsageRow>[]):
   return rows.map((row) => ({
     label: groups.map(({ value }) => String(value(row))).join('  '),
     value: isPaid ? Number(row.cost) : row.requests,
-    text: isPaid ? costText(row, ' USD') : `${row.requests} requests`,
+    text: isPaid ? costText(row, ' USD') : counted(Number(row.requests), 'request'),
   }));
 }
 

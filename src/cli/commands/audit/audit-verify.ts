@@ -1,3 +1,4 @@
+import { counted } from '../../../core/counted.ts';
 import type { AuditVerdict } from '../../../client/audit.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { RunOf } from '../../commands.ts';
@@ -20,7 +21,7 @@ export const run: RunOf<'audit verify'> = async ({ context }) => {
 
 function soundText({ entries, seals, sealed_until: until, removed_before: cut }: AuditVerdict) {
   const parts = [
-    `the audit log is sound: ${entries} entries, ${seals} seals`,
+    `the audit log is sound: ${counted(entries, 'entry', 'entries')}, ${counted(seals, 'seal')}`,
     until === null ? '' : `, sealed until ${until}`,
     cut === null ? '' : `; entries from before ${cut} are removed by retention`,
   ];

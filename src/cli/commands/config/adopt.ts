@@ -1,6 +1,7 @@
 import { type ActualState, findDeclared, type View } from '../../../config/actual/actual.ts';
 import { nameOrganizations } from '../../../config/actual/name-organizations.ts';
 import { repeatedObjects } from '../../../config/plan/check-online.ts';
+import { counted } from '../../../core/counted.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { readActual } from '../../../config/apply/apply.ts';
 import type { DesiredObject, DesiredState } from '../../../config/objects/desired.ts';
@@ -53,7 +54,7 @@ export const run: RunOf<'adopt'> = (input) =>
       await requireRights(client, { kinds, signal: context.signal });
       const names = free.map(({ object }) => oneLine(`${object.kind} ${object.identity}`));
       context.output.note(`target: ${client.baseUrl}\n${names.join('\n')}`);
-      await context.confirm(`Take ${free.length} objects into namespace ${namespace}?`);
+      await context.confirm(`Take ${counted(free.length, 'object')} into namespace ${namespace}?`);
     }
     for (const { object, view } of free) {
       const body = { labels: { ...labelsOf(view), [NAMESPACE_LABEL]: namespace } };
