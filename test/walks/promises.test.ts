@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { ROOT } from './reader.ts';
+import { ROOT } from '../docs/reader.ts';
 
 /** Marks a sentence on what happens without anybody's doing. */
 const PROMISE = /\b(?:by itself|by themselves|automatically)\b/g;
