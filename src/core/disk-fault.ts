@@ -25,7 +25,7 @@ export interface Use {
   readonly verb?: 'write' | 'read' | 'use';
   /** Purpose of the file, with its preposition: `as the data directory`. */
   readonly purpose?: string;
-  /** Key of the configuration that names another place. */
+  /** Key of the configuration that names another path. */
   readonly setting?: string;
 }
 

@@ -10,7 +10,7 @@ export interface OutageLogOptions {
   nameOf(provider: string): string;
 }
 
-/** Receives what a process finds out by itself, and what it hears of others. */
+/** Receives the outages of this process, and those that other processes report. */
 export interface OutageLog extends Pick<Health, 'learn' | 'forgive'> {
   began(name: string, cooldown: Cooldown, kind: FaultKind): void;
   ended(name: string): void;

@@ -18,7 +18,7 @@ export async function withServer(
   use: (server: ServerConfig, sources: ReferenceSources) => Promise<CommandResult>,
 ): Promise<CommandResult> {
   const { cwd } = context.io;
-  // A gateway of the environment has no file, and its store is in the usual place.
+  // A gateway of the environment has no file, and its store is in the default directory.
   const isWithout = flags.config.length === 0 && existsSync(join(cwd, '.gateway', 'store'));
   const given = isWithout ? startPaths(flags.config, cwd) : configPaths(flags.config, cwd);
   const read = given.length > 0 ? { paths: given } : { paths: ['-'], stdin: 'version: 1\n' };

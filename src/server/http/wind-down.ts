@@ -11,7 +11,7 @@ export interface WindDown {
 }
 
 /** Where new connections never cease, a drain still ends. */
-const MAX_TURNS = 200;
+const MAX_TICKS = 200;
 
 /** Socket as Node.js keeps it, with the answer that a connection waits for. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
@@ -77,16 +77,16 @@ export function createWindDown(server: Server, idleMs: number): WindDown {
           });
           closeOnceQuiet();
         };
-        // Connections that wait to be accepted would be reset, so they are accepted first: one in each turn
-        // of the event loop. Kept ones are retired after that, since their clients connect again.
-        const closeOnceEmpty = (turns: number): void => {
+        // Connections that wait to be accepted would be reset, so they are accepted first: one in each tick.
+        // Kept ones are retired after that, since their clients connect again.
+        const closeOnceEmpty = (ticks: number): void => {
           const before = accepted;
           setImmediate(() =>
-            accepted === before || turns === 0 ? close() : closeOnceEmpty(turns - 1),
+            accepted === before || ticks === 0 ? close() : closeOnceEmpty(ticks - 1),
           );
         };
-        // The turn under way may have looked for them before.
-        setImmediate(() => closeOnceEmpty(MAX_TURNS));
+        // The current tick may be past its accept.
+        setImmediate(() => closeOnceEmpty(MAX_TICKS));
       }),
   };
 }

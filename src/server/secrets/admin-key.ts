@@ -57,7 +57,7 @@ const MOST_KEYS = 10_000;
 
 /**
  * Makes a further admin key on a store whose admin key was lost, and writes its value to `admin.key` of the data
- * directory. Runs while no gateway has the store open, and beside a running one where the store permits several
+ * directory. Runs while no gateway has the store open, and with a running one where the store permits several
  * processes. The former keys stay as they are (requirement recovery.admin-key).
  *
  * @throws GatewayError `conflict` where the file holds an admin key that the store takes

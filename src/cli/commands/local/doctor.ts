@@ -126,7 +126,7 @@ async function checkSecrets({ desired, sources }: GatewayConfig): Promise<Findin
   return { name, state: 'bad', message: formatDiagnostics(diagnostics, 'text'), hint };
 }
 
-/** Of a store in files of its own place. */
+/** Of a store in files outside of the data directory. */
 async function checkStoreDirectory({
   store,
   dataDir,
