@@ -136,6 +136,8 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   'assets create': ASSET,
   'assets get': ASSET_DETAILS,
   invoke: SENT,
+  'agents chat': NONE,
+  'services chat': NONE,
   acp: NONE,
   mcp: NONE,
   ...group('sessions', SESSION, ['list', 'get', 'archive', 'delete']),

@@ -21,7 +21,7 @@ export async function askCalls(
   for (const call of await look()) {
     const event = await askCall(call, ask);
     if (event === undefined) return false;
-    // Somebody else may have answered while the question stood.
+    // Another client may have answered meanwhile.
     const isOpen = (await look()).some(({ id }) => id === call.id);
     if (isOpen) await sessions.send(session, [event], signal);
   }
