@@ -7,7 +7,7 @@ import type { RunOf } from '../../commands.ts';
 
 export const run: RunOf<'store admin-key'> = (input) =>
   withServer(input, async (server, sources) => {
-    const { makeAdminKey } = await import('../../../server/secrets/admin-key.ts');
+    const { makeAdminKey } = await import('../../../server/process/admin-key.ts');
     const { clock } = input.context;
     const made = await makeAdminKey({ server, sources, clock, by: origin() }).catch(toCliError);
     const { id, name, organization, file, keptFile, former } = made;

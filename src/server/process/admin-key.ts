@@ -16,8 +16,8 @@ import { openStore } from '../../store/open-store.ts';
 import { openRaw } from '../../store/raw/open-raw.ts';
 import { openResources } from '../compose/open-resources.ts';
 import type { LiveResources } from '../compose/open-resources.ts';
-import { openMasterKeys } from './master-keys.ts';
-import { writeOnce } from './write-once.ts';
+import { openMasterKeys } from '../secrets/master-keys.ts';
+import { writeOnce } from '../secrets/write-once.ts';
 
 export interface NewAdminKeyOptions {
   readonly server: ServerConfig;

@@ -10,7 +10,7 @@ import { systemClock as clock } from '../../../src/core/time/clock.ts';
 import { bootstrap } from '../../../src/resources/bootstrap.ts';
 import { openResources } from '../../../src/server/compose/open-resources.ts';
 import type { LiveResources } from '../../../src/server/compose/open-resources.ts';
-import { makeAdminKey } from '../../../src/server/secrets/admin-key.ts';
+import { makeAdminKey } from '../../../src/server/process/admin-key.ts';
 import { openMasterKeys } from '../../../src/server/secrets/master-keys.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { verifies } from '../../requirements.ts';
