@@ -61,7 +61,7 @@ export async function makePlan(sources: PlanSources, choice: PlanChoice): Promis
   return made;
 }
 
-/** A plan with what it was made of. */
+/** A plan with its input. */
 export interface ComparedPlan {
   readonly options: PlanOptions;
   readonly plan: Plan;
@@ -73,7 +73,7 @@ export async function comparePlan(
   choice: PlanChoice,
 ): Promise<ComparedPlan> {
   const { managed } = config.desired;
-  // What is removed may have users of kinds that the files do not declare.
+  // A removed object may have users of kinds that the files do not declare.
   const read = choice.prune ? new Set([...managed, ...kindsThatName(managed)]) : managed;
   const actual = await readActual(resources, { ...config.desired, managed: read });
   const desired = nameOrganizations(config.desired, actual);

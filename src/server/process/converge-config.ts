@@ -5,7 +5,7 @@ import type { ConvergeResult } from '../../config/apply/converge.ts';
 import type { GatewayConfig } from '../../config/read/load-config.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
 import { createResourceClient } from '../compose/resource-client.ts';
-import { compareSecret } from '../secrets/compare-secrets.ts';
+import { compareSecret } from '../compose/compare-secrets.ts';
 
 /** Makes the stored resources what the file declares; calls see all of it in one step. */
 export async function convergeConfig(
@@ -27,7 +27,9 @@ const MOST_NAMES = 5;
 
 /** Keys that were made without a declared value: a log must not hold the new ones. */
 function unshownValues({ report }: ConvergeResult, { desired }: GatewayConfig): Diagnostic[] {
-  const issued = new Set((report?.issued ?? []).map(({ identity }) => identity.slice(identity.indexOf('/') + 1)));
+  const issued = new Set(
+    (report?.issued ?? []).map(({ identity }) => identity.slice(identity.indexOf('/') + 1)),
+  );
   const keys = desired.objects.filter(({ kind, name }) => kind === 'key' && issued.has(name));
   const [first] = keys;
   if (first === undefined) return [];

@@ -5,7 +5,7 @@ import { readActual } from '../../config/apply/apply.ts';
 import type { ComparedSecret } from '../../config/actual/resource-client.ts';
 import { CONFIG_KINDS, kindOf } from '../../config/objects/kinds.ts';
 import type { KeyHasher } from '../../core/seal.ts';
-import { compareSecret } from '../secrets/compare-secrets.ts';
+import { compareSecret } from '../compose/compare-secrets.ts';
 import type { Inventory } from '../../config/actual/inventory.ts';
 import { checkDangling } from '../../config/plan/check-online.ts';
 import { plan } from '../../config/plan/plan.ts';

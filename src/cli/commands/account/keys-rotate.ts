@@ -1,7 +1,6 @@
 import { oneLine } from '../../../core/printable.ts';
 import { findResource } from '../../resources/find-resource.ts';
 import { readSecretValue } from '../../input/secret-value.ts';
-import { VALUE_FLAGS } from '../../tables/shared-words.ts';
 import type { RunOf } from '../../commands.ts';
 
 /** Only a new value that the gateway made goes to stdout, so that `KEY=$(gateway keys rotate app)` works. */
@@ -11,7 +10,8 @@ export const run: RunOf<'keys rotate'> = async ({ args, flags, context }) => {
   const sought = { kind: 'keys', named: args.id } as const;
   const { id } = await findResource(client, sought, context.signal);
   const end = flags.end;
-  const isGiven = VALUE_FLAGS.some(({ name: flag }) => (flags[flag] ?? false) !== false);
+  const { 'value-file': file, 'value-env': variable, 'value-stdin': isStdin } = flags;
+  const isGiven = isStdin || file !== undefined || variable !== undefined;
   const value = isGiven ? await readSecretValue(flags, context) : undefined;
   const body = {
     overlap: `${flags.overlap}ms`,
