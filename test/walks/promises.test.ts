@@ -18,7 +18,7 @@ const SHOWN: readonly (readonly [words: string, file: string, title: string])[] 
   ],
   [
     'commands on this machine find it by themselves',
-    'test/server/secrets/admin-key.test.ts',
+    'test/server/process/admin-key.test.ts',
     'takes the place of a lost one',
   ],
   ['`gateway dev` watches by itself', 'test/e2e/cli/dev.test.ts', 'reloads changed files'],
