@@ -103,7 +103,7 @@ export interface ModelRowRoute {
 /** A provider that serves models without declarations. */
 export interface OpenProvider {
   provider: string;
-  /** Upstream names that it serves; * stands for any characters. */
+  /** Upstream names that it serves; * is any characters. */
   patterns: string[];
   /** Models that its last list named. */
   listed: number;

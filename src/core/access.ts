@@ -27,7 +27,7 @@ type ScopeWord = keyof typeof SCOPE_WORDS;
 /** Every word for a scope that files, bodies and flags may have. */
 export const TAKEN_SCOPES = [...SCOPES, ...(Object.keys(SCOPE_WORDS) as ScopeWord[])] as const;
 
-/** The name of the scope that a word stands for; any other word as it is. */
+/** The name of the scope that a word means; any other word as it is. */
 export function toScope<Word extends string>(
   word: Word,
 ): Exclude<Word, ScopeWord> | (typeof SCOPE_WORDS)[ScopeWord] {

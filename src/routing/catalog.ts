@@ -89,7 +89,7 @@ export interface Api extends ApiTarget {
 /** A provider that serves models without declarations. */
 export interface OpenProvider {
   readonly provider: string;
-  /** Upstream names that it serves; * stands for any characters. */
+  /** Upstream names that it serves; * is any characters. */
   readonly patterns: readonly string[];
   /** Models that its last list named. */
   readonly listed: number;

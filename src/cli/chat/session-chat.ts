@@ -4,7 +4,7 @@ import { ShownText } from '../../runtime/entry/shown-text.ts';
 import type { CommandResult } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { readPrompt } from '../input/read-prompt.ts';
-import { showEvents } from '../output/show-events.ts';
+import { showEvents } from '../waiting/show-events.ts';
 import { isTerminal } from '../context.ts';
 import { askCalls } from '../waiting/ask-calls.ts';
 import { findWait, settleWait } from '../waiting/find-wait.ts';

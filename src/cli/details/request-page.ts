@@ -17,7 +17,7 @@ interface Attempt {
 }
 
 /**
- * The record of a request for people, from what happened to what it cost; facts that it does not have take no
+ * The record of a request for people, from its outcome to its cost; facts that it does not have take no
  * line. A record of an own organization has fewer of them.
  */
 export async function renderRequest(record: RequestRecord, style: Style): Promise<string> {

@@ -129,7 +129,7 @@ export const PEER_VERBS: Readonly<Record<string, readonly string[]>> = {
 /** Commands that are named at once. */
 const FEW = 3;
 
-/** The hint of an unknown command: words of peers first, then what is written alike. */
+/** The hint of an unknown command: words of peers first, then similar ones. */
 export function meantHint(
   unknown: UnknownCommand,
   { commands, argv }: { commands: readonly CommandSpec[]; argv: readonly string[] },

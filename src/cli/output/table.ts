@@ -7,7 +7,7 @@ export interface Column<Row> {
   value: (row: Row) => unknown;
   /**
    * A table that is too wide leaves out empty columns and then those of least weight, of these the last
-   * one first; 0 is shown with -o wide alone. Default 1.
+   * one first; 0 is shown only with -o wide. Default 1.
    */
   weight?: number;
   /** True for a text that is still of use when its end is cut off. Default false. */

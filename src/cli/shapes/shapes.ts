@@ -67,7 +67,7 @@ const PROVIDER_WITH_HEALTH = {
 const KEY_WITH_VALUE = { allOf: [KEY, record({ value: text })] };
 const CREDENTIAL = viewOf('credentials');
 const SKILL = viewOf('skills');
-/** What was sent to a Session. */
+/** Events as a Session has taken them. */
 const SENT = record({ session_id: text, events: list(EVENT) });
 
 /** The `data` of each command's JSON document, by the words that call it. */

@@ -104,7 +104,7 @@ export const REMOTE_COMMANDS = [
     aliases: ['ls'],
     summary: 'List providers with their health',
     description:
-      'HEALTH says whether routes of the provider are left out after failures, and until when. Processes on one store share who is left out; failures in a row are counted by the process that answers.',
+      'HEALTH names routes of the provider that are left out after failures, and until when. Processes on one store share this state; failures in a row are counted by the process that answers.',
     examples: [
       { command: 'gateway providers list', note: 'Which one is left out' },
       { command: 'gateway providers list -o json', note: 'With the state of each route' },

@@ -8,7 +8,7 @@ import type { CommandResult } from '../command.ts';
 import type { FlagInput } from '../command-input.ts';
 import type { CommandContext } from '../context.ts';
 import { eventLine } from '../output/event-line.ts';
-import { showEvents } from '../output/show-events.ts';
+import { showEvents } from './show-events.ts';
 import type { FOLLOW_FLAGS } from '../tables/session-commands.ts';
 import { askOnWait, findWait } from './find-wait.ts';
 

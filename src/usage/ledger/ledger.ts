@@ -73,7 +73,7 @@ export interface AttemptRecord {
   ms: number;
   /** Detail of a connection that could not be made or broke, such as `ECONNREFUSED`. */
   cause?: string | undefined;
-  /** Host and port of that connection, for the log alone. */
+  /** Host and port of that connection, only for the log. */
   address?: string | undefined;
   /** Next step after the attempt; absent on records of older versions. */
   verdict?: AttemptVerdict | undefined;

@@ -11,7 +11,7 @@ import { refuserText, renderRequest } from '../../details/request-page.ts';
 import { lookUp } from '../../resources/not-found.ts';
 import { readRange } from '../../input/read-time.ts';
 import { toId } from '../../resources/resource-ids.ts';
-import { showEvents } from '../../output/show-events.ts';
+import { showEvents } from '../../waiting/show-events.ts';
 import { renderLine, renderTable, type Column } from '../../output/table.ts';
 import type { InputOf, RunOf } from '../../commands.ts';
 

@@ -7,7 +7,7 @@ import { readRange } from '../../input/read-time.ts';
 import { changeLines, namesIn } from '../../details/audit-text.ts';
 import { PAGE_WIDTH } from '../../output/style.ts';
 import { toCsv } from '../../output/csv.ts';
-import { showEvents } from '../../output/show-events.ts';
+import { showEvents } from '../../waiting/show-events.ts';
 import { renderFields, renderLine, renderTable, type Column } from '../../output/table.ts';
 import { lookUp } from '../../resources/not-found.ts';
 import { toId } from '../../resources/resource-ids.ts';

@@ -35,7 +35,7 @@ export const run: RunOf<'models list'> = async ({ flags, context }) => {
   };
 };
 
-/** Tells what is not listed, and why, and can be called all the same. */
+/** Names models that can be called and are not listed, with the reason. */
 function tellOpen({ provider, patterns, problem, listed }: OpenProvider, output: Output): void {
   const names = patterns.map((pattern) => `${provider}/${pattern}`).join(', ');
   const callable = oneLine(`${names} can be called all the same`);

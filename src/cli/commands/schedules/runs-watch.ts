@@ -6,7 +6,7 @@ import { addNames } from '../../details/references.ts';
 import { readBeginning } from '../../input/read-time.ts';
 import { runFilters } from '../../input/run-filters.ts';
 import { runLine } from '../../output/run-line.ts';
-import { showEvents } from '../../output/show-events.ts';
+import { showEvents } from '../../waiting/show-events.ts';
 import type { RunOf } from '../../commands.ts';
 
 export const run: RunOf<'runs watch'> = async ({ flags, context }) => {

@@ -13,7 +13,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { findDeployment } from '../../resources/find-deployment.ts';
 import { toFailure } from '../../failure.ts';
 import { beginningOf, outcomeText, runLine } from '../../output/run-line.ts';
-import { showEvents } from '../../output/show-events.ts';
+import { showEvents } from '../../waiting/show-events.ts';
 import { findWait } from '../../waiting/find-wait.ts';
 import { runFailure } from '../../waiting/run-failure.ts';
 import type { RunOf } from '../../commands.ts';

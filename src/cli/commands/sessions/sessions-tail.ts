@@ -1,6 +1,6 @@
 import { usageError } from '../../cli-error.ts';
 import { eventLine, typesOf } from '../../output/event-line.ts';
-import { showEvents } from '../../output/show-events.ts';
+import { showEvents } from '../../waiting/show-events.ts';
 import { findWait } from '../../waiting/find-wait.ts';
 import { waitingLines } from '../../waiting/waiting-words.ts';
 import { lookUp, skipMissing } from '../../resources/not-found.ts';

@@ -1,7 +1,7 @@
 import { EXIT } from '../exit-codes.ts';
 import { toFailure } from '../failure.ts';
 import type { CommandResult, Failure } from '../command.ts';
-import type { Output } from './output.ts';
+import type { Output } from '../output/output.ts';
 
 /** End of a turn, or of the Session with it. */
 export interface ShownEnd {

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createOutput } from '../../../src/cli/output/output.ts';
-import { showEvents } from '../../../src/cli/output/show-events.ts';
-import type { ShowOptions, ShownEnd } from '../../../src/cli/output/show-events.ts';
+import { showEvents } from '../../../src/cli/waiting/show-events.ts';
+import type { ShowOptions, ShownEnd } from '../../../src/cli/waiting/show-events.ts';
 import { createStyle } from '../../../src/cli/output/style.ts';
 import { ClientError } from '../../../src/client/http/client-error.ts';
 import { verifies } from '../../requirements.ts';
