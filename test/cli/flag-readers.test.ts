@@ -32,10 +32,13 @@ function reachedFrom(start: string): string[] {
 
 /** Names of flags that sources read: as a member of `flags`, or as a word that stands for one. */
 function readsOf(files: readonly string[]): ReadonlySet<string> {
-  const reads = files.flatMap((file) => [
-    ...textOf(file).matchAll(/\bflags\.(\w+)|'([a-z][a-z-]*)'/g),
+  const texts = files.map(textOf);
+  const reads = texts.flatMap((text) => [...text.matchAll(/\bflags\.(\w+)|'([a-z][a-z-]*)'/g)]);
+  const taken = texts.flatMap((text) => [...text.matchAll(/\{([^{}]*)\} = flags\b/g)]);
+  return new Set([
+    ...reads.map(([, member, word]) => member ?? word ?? ''),
+    ...taken.flatMap(([, names = '']) => names.match(/\w+(?=\s*(?:[,:=]|$))/g) ?? []),
   ]);
-  return new Set(reads.map(([, member, word]) => member ?? word ?? ''));
 }
 
 /** The file with the code of each command that a table has one for. */

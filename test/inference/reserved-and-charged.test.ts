@@ -127,19 +127,27 @@ describe('a call that a limit of money refuses', () => {
     return { error: error as GatewayError, outcome: bench.outcomes[0] };
   };
 
-  it.each<[string, object, Partial<Model>, object]>([
-    ['the request', {}, {}, { output: 5, from: 'request' }],
-    [
-      'the model',
-      { max_tokens: undefined },
-      { maxOutputTokens: 70 },
-      { output: 70, from: 'model' },
-    ],
-    ['the default', { max_tokens: undefined }, {}, { output: 1_000, from: 'default' }],
-    ['the default, for each choice', { max_tokens: undefined, n: 3 }, {}, { output: 3_000 }],
+  it.each<{ what: string; extra: object; model?: Partial<Model>; expected: object }>([
+    { what: 'the request', extra: {}, expected: { output: 5, from: 'request' } },
+    {
+      what: 'the model',
+      extra: { max_tokens: undefined },
+      model: { maxOutputTokens: 70 },
+      expected: { output: 70, from: 'model' },
+    },
+    {
+      what: 'the default',
+      extra: { max_tokens: undefined },
+      expected: { output: 1_000, from: 'default' },
+    },
+    {
+      what: 'the default, for each choice',
+      extra: { max_tokens: undefined, n: 3 },
+      expected: { output: 3_000 },
+    },
   ])(
-    verifies('limits.refusal.reason', 'leaves a record of the tokens that were bounded by %s'),
-    async (_, extra, model, expected) => {
+    verifies('limits.refusal.reason', 'leaves a record of the tokens that were bounded by $what'),
+    async ({ extra, model = {}, expected }) => {
       const { error, outcome } = await refuse(extra, model);
       const bound = expect.objectContaining({ input: expect.any(Number), ...expected });
       expect(outcome).toMatchObject({

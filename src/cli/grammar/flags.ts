@@ -134,7 +134,9 @@ const WORDS = /^[\w.:-]+(\s*,\s*[\w.:-]+)+$/;
 /** Values of a known vocabulary may share one flag, separated by commas as in the environment. */
 function separated({ choices, offers, repeatable }: FlagSpec, raw: Value): Value {
   if (!repeatable || (choices ?? offers) === undefined || typeof raw !== 'object') return raw;
-  return raw.flatMap((item) => (WORDS.test(item) ? item.split(/\s*,\s*/) : [item]));
+  return raw.flatMap((item) =>
+    WORDS.test(item) ? item.split(',').map((word) => word.trim()) : [item],
+  );
 }
 
 function toFound(value: Value, layer: Layer, text: string): Found {

@@ -88,7 +88,7 @@ function toBars(rows: readonly UsageRow[], groups: readonly Column<UsageRow>[]):
   return rows.map((row) => ({
     label: groups.map(({ value }) => String(value(row))).join('  '),
     value: isPaid ? Number(row.cost) : row.requests,
-    text: isPaid ? costText(row, ' USD') : counted(Number(row.requests), 'request'),
+    text: isPaid ? costText(row, ' USD') : counted(row.requests, 'request'),
   }));
 }
 

@@ -19,7 +19,8 @@ export const run: RunOf<'runs watch'> = async ({ flags, context }) => {
     onTrouble: (error: Error) => output.note(`${error.message}; retrying`),
     signal,
   };
-  const runs = wantedRuns(client, options, flags);
+  const { status, failed } = flags;
+  const runs = wantedRuns(client, options, { status, failed });
   return showEvents(runs, { output, textOf: (one) => `${runLine(one)}\n`, isAwaited: false });
 };
 
