@@ -18,6 +18,7 @@ const INTRODUCTION = `# Tools
 gateway connect                      # the tools that it knows
 gateway connect claude               # what to paste
 gateway connect claude --run         # start it so, and change no file
+gateway connect claude --print-key   # only the key, the same in every shell
 gateway connect claude --write       # merge into its files; --undo takes it back
 gateway connect claude --model NAME  # another model than the first that fits
 \`\`\`
