@@ -73,6 +73,11 @@ const TOOLS = {
 const NANOS_PER_USE = 1_000_000;
 
 const CLASSES = Object.keys(TOKEN_CLASSES) as (keyof TokenPrices)[];
+/** What calls are charged by; a model with another dimension, such as hours of audio, has no known price. */
+const CHARGED: ReadonlySet<string> = new Set([
+  ...Object.values(TOKEN_CLASSES).flat(),
+  ...Object.values(TOOLS),
+]);
 
 /** Reads a price list; `vendorOf` gives the vendor of a name in it. */
 export function createPriceList(vendorOf: (id: string) => Vendor | undefined): PriceList {
@@ -123,7 +128,8 @@ function withService(
 function toPricing(prices: readonly ModelPrice[]): Pricing {
   const starts = new Set(prices.flatMap(startsOf));
   const base = tokenPrices(prices, 0);
-  if (!isPriced(base)) return {};
+  const isCharged = prices.flatMap(Object.keys).every((name) => CHARGED.has(name));
+  if (!isCharged || !isPriced(base)) return {};
   const tiers = [...starts]
     .sort((a, b) => a - b)
     .map((above): PriceTier => {

@@ -103,7 +103,16 @@ describe('a price list', () => {
     },
   );
 
-  it('does not take a model for priced that has no price of tokens', () => {
-    expect(isPriced(dollars({ audio_hours: 1 }) ?? {})).toBe(false);
-  });
+  it(
+    verifies(
+      'pricing.dimensions',
+      'has no price of a model that is charged by something else, too',
+    ),
+    () => {
+      expect(isPriced(dollars({ audio_hours: 1 }) ?? {})).toBe(false);
+      expect(isPriced(dollars({ input_mtok: 1, output_mtok: 2 }) ?? {})).toBe(true);
+      for (const name of ['audio_hours', 'input_document_kpages', 'dimension_of_tomorrow'])
+        expect(dollars({ input_mtok: 1, output_mtok: 2, [name]: 3 }), name).toEqual({});
+    },
+  );
 });

@@ -60,16 +60,19 @@ describe('ways of service', () => {
     expect(serviceOf('Priority', 'priority', 'us')).toEqual(['priority', 'us']);
   });
 
-  it(verifies('limits.price.reserved', 'reserves the dearest that may answer'), () => {
-    const bound = (asks?: object) =>
-      boundOf({ inputBound: 1_000_000, outputBound: 0, asks, pricing: TIERED });
-    expect(bound()).toBe(1.25 * DOLLAR);
-    expect(bound({ service: ['priority'] })).toBe(2.5 * DOLLAR);
-    expect(bound({ anyService: true })).toBe(2.5 * DOLLAR);
-    // The provider may serve it as standard.
-    expect(bound({ service: ['flex'] })).toBe(1.25 * DOLLAR);
-    expect(bound({ tools: { web_search: 5 } })).toBe(1.3 * DOLLAR);
-  });
+  it(
+    verifies('limits.price.reserved', 'pricing.dimensions', 'reserves the dearest that may answer'),
+    () => {
+      const bound = (asks?: object) =>
+        boundOf({ inputBound: 1_000_000, outputBound: 0, asks, pricing: TIERED });
+      expect(bound()).toBe(1.25 * DOLLAR);
+      expect(bound({ service: ['priority'] })).toBe(2.5 * DOLLAR);
+      expect(bound({ anyService: true })).toBe(2.5 * DOLLAR);
+      // The provider may serve it as standard.
+      expect(bound({ service: ['flex'] })).toBe(1.25 * DOLLAR);
+      expect(bound({ tools: { web_search: 5 } })).toBe(1.3 * DOLLAR);
+    },
+  );
 
   it('knows whether all that is asked for has a price', () => {
     expect(pricesAsked(TIERED, { service: ['flex', 'us'], tools: { web_search: 1 } })).toBe(true);
