@@ -262,7 +262,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       await row.getByText('07:00').waitFor();
       await row.getByRole('button', { name: 'Run now' }).click();
       await page.getByRole('status').getByText('Ran morning-report').waitFor();
-      await page.locator('a.run.succeeded').first().waitFor();
+      await page.locator('a.run.completed').first().waitFor();
       await row.getByRole('button', { name: 'Pause' }).click();
       await row.getByText('paused', { exact: true }).waitFor();
       const listed = await shop.call('GET', '/v1/deployments', { key: shop.ownerKey });

@@ -112,7 +112,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const places = createPlaces();
   const envFile = await readEnvFile({ ...options, files });
   const env = { ...options.env, ...envFile.values };
-  const sources = { env, files, envFile: envFile.path };
+  const sources = unwritten({ env, files, envFile: envFile.path });
   const { tree, all, ...merged } = await readTree({ ...options, sources, places });
   const diagnostics = [...envFile.diagnostics, ...merged.diagnostics];
   acceptAgentNames(tree);
@@ -157,7 +157,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       files: all.flatMap(({ sources }) => sources.map(({ file }) => file)),
       included: [...new Set(all.flatMap((one) => one.included))],
       sources,
-      fromEnvFile: useOf(envFile, used),
+      fromEnvFile: unwritten(useOf(envFile, used)),
       unpriced: options.prices ? await findUnpriced(tree, places, options.prices) : [],
     },
     diagnostics: sortDiagnostics([...sorted, ...small]),
@@ -287,4 +287,9 @@ function withoutRepeats(diagnostics: readonly Diagnostic[]): Diagnostic[] {
     const key = `${placeOf({ file, line, column })}:${message}`;
     return !seen.has(key) && seen.add(key);
   });
+}
+
+/** Keeps values of variables out of the JSON of a configuration. */
+function unwritten<T extends object>(value: T): T {
+  return Object.defineProperty(value, 'toJSON', { value: () => undefined });
 }

@@ -60,14 +60,20 @@ function adminKeyLines({ file, isKept, isFound, recovery }: AdminKeyPlace, url: 
 }
 
 /** The same where only lines of a log are written, so without any key. */
-export function welcomeLines({ url, admin, clientKeyFile, made }: WelcomeFacts): string[] {
+export function welcomeLines(facts: WelcomeFacts): string[] {
+  const { url, consoleUrl, admin, clientKeyFile, made } = facts;
   const kept = admin.isKept
     ? `the admin key is in ${admin.file}`
     : `there is no admin key in ${dirname(admin.file)}; ${admin.recovery} makes one`;
   const client =
     made?.clientKey === undefined ? [] : [`the first client key is in ${clientKeyFile}`];
-  // A reader that waits for the address has the rest by then.
-  return [...(made || !admin.isKept ? [kept] : []), ...client, `gateway listening on ${url}`];
+  return [
+    ...(made || !admin.isKept ? [kept] : []),
+    ...client,
+    ...(consoleUrl === undefined ? [] : [`the console is at ${consoleUrl}`]),
+    // A reader that waits for the address has the rest by then.
+    `gateway listening on ${url}`,
+  ];
 }
 
 /** Shows the client key of a first start that made its keys and then failed: a later one does not show it. */

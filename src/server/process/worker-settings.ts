@@ -17,7 +17,8 @@ export function toSettingsMessage({ server, origins, fromEnvFile }: WorkerSettin
     if (!(given instanceof SecretRef)) return value;
     return { [SECRET]: [given.source, given.name, given.directory] };
   };
-  return JSON.stringify({ server, origins: [...origins], fromEnvFile }, mark);
+  const variables = { ...fromEnvFile };
+  return JSON.stringify({ server, origins: [...origins], fromEnvFile: variables }, mark);
 }
 
 export function fromSettingsMessage(message: string): WorkerSettings {

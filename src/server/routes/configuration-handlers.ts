@@ -88,8 +88,8 @@ export function configurationHandlers(
       const given = parseFields(fields, await readObject(bytes, { values }));
       return { status: 200, body: await planFiles(given as z.output<typeof fields>, deps) };
     }),
-    // A key that may write a secret may ask whether it is the stored one.
-    compareSecrets: asAdmin('write', deps, async (exchange, { keyId: holder }) => {
+    // Of every organization, so for those who govern all of them.
+    compareSecrets: asAdmin('govern', deps, async (exchange, { keyId: holder }) => {
       const bytes = await readBody(exchange, { limit, holder });
       const given = parseFields(secrets, await readObject(bytes, { values }));
       const data: ComparedSecret[] = [];

@@ -126,7 +126,7 @@ it(
       'acme/unknown',
       'weather',
     ]);
-    expect(list).toMatch(/acme\/mixed.*1\.25 in.*; 1 of 2 unpriced/);
+    expect(list).toMatch(/acme\/mixed.*1\.25\/10\.00; 1 of 2 unpriced/);
 
     await eventually(async () => (await run('usage --by model -o csv')).includes('weather'));
     expect(unpricedLines(await run('usage --by model')).toSorted()).toEqual([

@@ -78,7 +78,7 @@ it(
     'is served on a loopback address, which the start prints, and on a public one only where that is said',
   ),
   async () => {
-    expect(local.log()).toContain(`console     ${local.url}/console`);
+    expect(local.log()).toContain(`the console is at ${local.url}/console`);
     const session = '/console/api/session';
     expect(await ask(local.url + session)).toMatchObject({ status: 401 });
     const open = await start({}, { binary: true, args: ['--host', '0.0.0.0'] });

@@ -169,7 +169,11 @@ describe('a provider that demands a client certificate', () => {
     const file = { version: 1, namespace: 'n', providers: [declared(REFERENCES)], models };
     await writeFile(join(cwd, 'apply.yaml'), JSON.stringify(file));
     const run = async (...words: string[]) => {
-      const env = { ...adminEnv(gateway), HOME: cwd, PROVIDER_INSIDE_TLS_KEY: client.key };
+      const env = {
+        ...adminEnv(gateway),
+        HOME: cwd,
+        PROVIDER_INSIDE_TLS_KEY: client.key.trimEnd(),
+      };
       const done = await runCli(words, { cwd, env });
       expectNowhere(done.stdout + done.stderr, { key: bodyOf(client) }, words.join(' '));
       return done;

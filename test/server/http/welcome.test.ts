@@ -46,6 +46,7 @@ describe('the welcome', () => {
       'client key  kept in /data/client.key\n',
     );
     expect(lines({})).toEqual(['gateway listening on http://h:1']);
+    expect(lines({ consoleUrl: 'http://c' })[0]).toBe('the console is at http://c');
     expect(lines({ made: MADE })).toEqual([
       'the admin key is in /data/admin-key',
       'the first client key is in /data/client.key',

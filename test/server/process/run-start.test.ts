@@ -146,7 +146,8 @@ it(
       ].join('\n'),
     );
     await isServed('m/one');
-    expect(said).toContain('gateway.yaml is there now and is served in place of the environment');
+    const words = 'gateway.yaml is there now and is served in place of the environment';
+    await eventually(() => said.includes(words));
     await write('.env', 'MODEL=m/two\n');
     await isServed('m/two');
   },
