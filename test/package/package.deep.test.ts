@@ -56,7 +56,7 @@ const FORBIDDEN =
   /sourceMappingURL=(?![\w-]+\.js\.map(\n|$))|_authToken|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bsk-(?:ant-|proj-)?[A-Za-z0-9]{24,}|\bAKIA[A-Z0-9]{16}\b|\bghp_[A-Za-z0-9]{30,}/;
 const MIB = 1024 * 1024;
 const MAX_PACKED = 2.2 * MIB;
-const MAX_UNPACKED = 7 * MIB;
+const MAX_UNPACKED = 7.5 * MIB;
 
 const EXACT = /^(npm:@?[\w./-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;
 const MAX_DIRECT = 30;
