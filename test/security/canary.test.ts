@@ -275,7 +275,7 @@ describe.each(FORMATS)('a gateway that logs everything as %s', (format) => {
       await ask('GET', `/v1/${kind}`);
     for (const path of ['/openapi.json', '/healthz', '/readyz', '/metrics', '/'])
       await ask('GET', path, { key: admin });
-    const metrics = await eventually(() => /metrics on (\S+)/.exec(gateway.log())?.[1]);
+    const metrics = await eventually(() => /metrics on ([^\s"]+)/.exec(gateway.log())?.[1]);
     const scraped = await fetch(metrics.endsWith('/metrics') ? metrics : `${metrics}/metrics`);
     expect(scraped.status).toBe(200);
     note(await scraped.text());
