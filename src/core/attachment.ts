@@ -1,9 +1,8 @@
-import { Buffer } from 'node:buffer';
+import { percentEncode } from './percent-encode.ts';
 
 /** The `content-disposition` of a download under this name (RFC 6266, RFC 8187). */
 export function toAttachment(name: string): string {
-  // The round trip replaces lone surrogates, on which `encodeURIComponent` throws.
-  const encoded = encodeURIComponent(Buffer.from(name).toString()).replace(
+  const encoded = percentEncode(name).replace(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16)}`,
   );

@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import { percentEncode } from './percent-encode.ts';
 
 const MASK = '[redacted]';
 /**
@@ -26,11 +26,6 @@ export function redactSecrets(text: string, secrets: Iterable<string>): string {
     result = result.replaceAll(spelling, MASK);
   }
   return result;
-}
-
-function percentEncode(secret: string): string {
-  // The round trip replaces lone surrogates, on which `encodeURIComponent` throws.
-  return encodeURIComponent(Buffer.from(secret).toString());
 }
 
 const LONE_SURROGATE = /[\ud800-\udbff]$/;

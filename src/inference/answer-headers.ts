@@ -1,5 +1,5 @@
-import { Buffer } from 'node:buffer';
 import { fromNanos } from '../core/money.ts';
+import { percentEncode } from '../core/percent-encode.ts';
 import { UNSUPPORTED } from './failures.ts';
 import type { Call, ResponseHeaders } from './types.ts';
 
@@ -35,6 +35,5 @@ function nameDropped(losses: readonly string[], headers: ResponseHeaders): void 
 
 function toFieldValue(name: string): string {
   const shown = name.length > MOST_CHARS ? name.slice(0, MOST_CHARS) : name;
-  // Half a character, which nothing encodes, becomes U+FFFD.
-  return PLAIN.test(shown) ? shown : encodeURIComponent(Buffer.from(shown).toString());
+  return PLAIN.test(shown) ? shown : percentEncode(shown);
 }

@@ -7,6 +7,7 @@ import type {
   LimitReached,
 } from '../../core/errors.ts';
 import { fromNanos } from '../../core/money.ts';
+import { percentEncode } from '../../core/percent-encode.ts';
 import { tokensFreeAt } from '../budgets/token-caps.ts';
 import type { Principal } from '../principal.ts';
 import type { Payer } from './payer.ts';
@@ -88,7 +89,7 @@ function toHeader(code: ErrorCode, limit: LimitReached, principal: Principal): s
   const said = code === 'key_spending_limit' ? 'key' : 'organization';
   const parts = [
     isOpen ? owner : said,
-    isOpen && name !== null ? `name="${encodeURIComponent(name)}"` : '',
+    isOpen && name !== null ? `name="${percentEncode(name)}"` : '',
     isOpen ? `per=${per}` : '',
     needed === null ? '' : `needed="${fromNanos(needed)}"`,
     bound ? `output-tokens=${bound.output}; by=${bound.from}` : '',

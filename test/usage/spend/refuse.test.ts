@@ -14,11 +14,11 @@ import { createStarts, DOLLAR, outcome, principal, turns } from '../usage-fixtur
 
 const CENT = DOLLAR / 100;
 
-const blue = (match: object = {}) =>
+const blue = (match: object = {}, name = 'blue') =>
   toBudget({
     id: 'bud_1',
     spec: {
-      name: 'blue',
+      name,
       match,
       amount: '0.05',
       per: 'month',
@@ -42,6 +42,7 @@ async function setUp(payer: Partial<Principal>, call: Partial<RequestStart> = {}
   return {
     store,
     ledger,
+    starts,
     /** Refusal of a call of so much, which is settled as the pipeline does it. */
     async refuse(bound: number) {
       const asked = start(bound);
@@ -154,6 +155,19 @@ describe('the header of a refusal', () => {
     expect(error.headers).toEqual({ 'x-gateway-limit': header });
     expect(error.message).toBe('organization spending limit reached');
   });
+
+  it.each(['\ud83d', 'blue\udc00', '\udc00\ud83d'])(
+    'holds a budget of the name %j, and no other call fails with its refusal',
+    async (name) => {
+      const { ledger, starts, refuse } = await setUp({ budgets: [blue({}, name)] });
+      const refused = refuse(4 * CENT);
+      const other = ledger.begin(starts({ principal: principal({ organizationId: 'org_2' }) }));
+      await other.admitted;
+      const { error } = await refused;
+      expect(error.code).toBe('organization_spending_limit');
+      expect(error.headers?.['x-gateway-limit']).toMatch(/^budget; name="\w*(?:%EF%BF%BD)+"; per=/);
+    },
+  );
 
   it('is absent where a cap on tokens refuses', async () => {
     const { refuse } = await setUp({ tokenCaps: { day: 16 } }, { tokens: 1 });
