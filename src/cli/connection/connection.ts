@@ -207,14 +207,19 @@ export function isLoopback(server: string): boolean {
 }
 
 /**
- * The URL that a running server wrote down. The file may come from another user, so it never leads a key to
- * another machine.
+ * The address that a running server wrote down, undefined for none of this machine. The file may come from
+ * another user, so it never leads a key to another machine.
  */
+export function ownUrlOf({ url }: { readonly url: string }): string | undefined {
+  const { protocol = '', username, password } = URL.canParse(url) ? new URL(url) : {};
+  const isPlain = /^https?:$/.test(protocol) && !username && !password;
+  return isPlain && isOwnAddress(url) ? normaliseServer(url) : undefined;
+}
+
 function runningIn(directory: string): string | undefined {
   for (const { record, state } of readRuntimes(directory)) {
-    if (state === 'ended' || !URL.canParse(record.url)) continue;
-    const server = normaliseServer(record.url);
-    if (isOwnAddress(server)) return server;
+    const server = state === 'ended' ? undefined : ownUrlOf(record);
+    if (server !== undefined) return server;
   }
   return undefined;
 }

@@ -4,8 +4,10 @@ import type { Client } from '../../client/create-client.ts';
 import { ClientError } from '../../client/http/client-error.ts';
 import { sendWithNode } from '../../client/http/node-transport.ts';
 import type { GatewayStatus } from '../../client/operators.ts';
+import { oneLine } from '../../core/printable.ts';
 import type { Runtime } from '../../core/process/runtime-file.ts';
-import { readKeyFile } from '../connection/connection.ts';
+import { ownUrlOf, readKeyFile } from '../connection/connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { CommandContext } from '../context.ts';
 import { toFailure } from '../failure.ts';
 import { statSeen } from '../output/stat-seen.ts';
@@ -28,15 +30,16 @@ export interface Asked {
 
 /** Asks the gateway of a data folder with the admin key of that folder, else with the key in use. */
 export async function askOwn(
-  { record }: Runtime,
+  runtime: Runtime,
   dataDir: string,
   context: CommandContext,
 ): Promise<Asked> {
-  const server = record.url;
+  const server = ownUrlOf(runtime.record);
+  if (server === undefined) return { problem: notOwnText(runtime) };
   const timeoutMs = Math.min(context.timeoutMs, TIMEOUT_MS);
   let isReady: boolean | undefined;
   try {
-    const apiKey = await keyFor(server, dataDir, context);
+    const { apiKey } = await keyFor(server, dataDir, context);
     const { io, clock } = context;
     const how = io.fetch ? { fetch: io.fetch } : { transport: sendWithNode };
     const retry = { maxAttempts: 1 };
@@ -51,14 +54,20 @@ export async function askOwn(
   }
 }
 
-async function keyFor(
+/** Problem of a file whose address is not asked, since it would get the key. */
+export function notOwnText({ file, record }: Runtime): string {
+  return `${file} names ${oneLine(record.url)}, which is no address of this machine: it was not asked`;
+}
+
+/** The admin key of the folder, else the one that commands would send to this server. */
+export async function keyFor(
   server: string,
   dataDir: string,
   context: CommandContext,
-): Promise<string | undefined> {
+): Promise<Pick<Connection, 'apiKey' | 'keyOrigin'>> {
   const own = join(dataDir, 'admin.key');
-  if (statSeen(own) !== undefined) return readKeyFile(own);
-  return (await context.connection({ given: { server }, keyRequired: false })).apiKey;
+  if (statSeen(own) !== undefined) return { apiKey: readKeyFile(own), keyOrigin: own };
+  return context.connection({ given: { server }, keyRequired: false });
 }
 
 /** 503 is an answer, too. */

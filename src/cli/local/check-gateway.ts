@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { createClient } from '../../client/create-client.ts';
 import { ClientError } from '../../client/http/client-error.ts';
 import { isCertificateFault, systemCode } from '../../client/http/connection-error.ts';
@@ -6,14 +5,14 @@ import { sendWithNode } from '../../client/http/node-transport.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { findRuntime } from '../../core/process/runtime-file.ts';
 import type { Runtime } from '../../core/process/runtime-file.ts';
-import { isOwnAddress, readKeyFile } from '../connection/connection.ts';
+import { isOwnAddress, ownUrlOf } from '../connection/connection.ts';
 import { CliError } from '../cli-error.ts';
 import type { Connection } from '../connection/connection.ts';
 import { connectionHint } from '../connection/connection-hints.ts';
 import { addressOf } from '../connection/declared-gateway.ts';
 import { readOwnKey } from '../connection/own-key.ts';
 import type { CommandContext } from '../context.ts';
-import { statSeen } from '../output/stat-seen.ts';
+import { keyFor, notOwnText } from './ask-own.ts';
 import { checkPort } from './health-checks.ts';
 import type { Finding } from './health-checks.ts';
 import { checkSchedules } from './check-schedules.ts';
@@ -60,21 +59,32 @@ export async function checkGateway(
   const own = findRuntime(dataDir);
   const declared = addressOf(listen);
   const isDeclared = declared !== undefined && isSamePlace(connection.server, declared);
-  const isOwn = own !== undefined && isSamePlace(connection.server, own.record.url);
+  const ownUrl = own && ownUrlOf(own.record);
+  const isOwn = ownUrl !== undefined && isSamePlace(connection.server, ownUrl);
   const asked = await whoAnswers(connection, context);
-  const findings = isOwn
-    ? [ownFinding(own, { asked, connection, server })]
-    : findingsOf(asked, connection, isDeclared);
-  let baseUrl = asked.is === 'ours' ? connection.server : undefined;
-  if (own && !isOwn) {
-    const direct = { ...connection, server: own.record.url, ...keyOf(dataDir, connection) };
+  const findings =
+    own && isOwn
+      ? [ownFinding(own, { asked, connection, server })]
+      : findingsOf(asked, connection, isDeclared);
+  // Further questions carry the admin key of the folder.
+  let baseUrl =
+    asked.is === 'ours' && isOwnAddress(connection.server) ? connection.server : undefined;
+  if (own && ownUrl === undefined) {
+    const hint = 'remove the file, which `gateway start` writes again';
+    findings.push({ name: NAME, state: 'warn', message: notOwnText(own), hint });
+  } else if (own && ownUrl !== undefined && !isOwn) {
+    const direct = {
+      ...connection,
+      server: ownUrl,
+      ...(await keyOf(ownUrl, dataDir, context)),
+    };
     const there = await whoAnswers(direct, context);
     findings.push(ownFinding(own, { asked: there, connection: direct, server }));
-    if (there.is === 'ours') baseUrl = own.record.url;
+    if (there.is === 'ours') baseUrl = ownUrl;
   }
   if (baseUrl !== undefined)
     findings.push(...(await checkSchedules({ baseUrl, dataDir }, context)));
-  const isHeld = own !== undefined && portOf(own.record.url) === String(listen.port);
+  const isHeld = ownUrl !== undefined && portOf(ownUrl) === String(listen.port);
   // A server that answers there was reported above.
   if (!isHeld && (!isDeclared || asked.is === 'nobody'))
     findings.push(await checkPort(listen.host, listen.port));
@@ -118,14 +128,13 @@ function ownFinding(
   };
 }
 
-/** The admin key of the folder belongs to no other gateway than its own. */
-function keyOf(dataDir: string, { keyOrigin, apiKey }: Connection) {
-  const path = join(dataDir, 'admin.key');
-  if (statSeen(path) === undefined) return { apiKey, keyOrigin };
+/** None where it cannot be read: that of another server is never sent. */
+async function keyOf(...own: Parameters<typeof keyFor>): ReturnType<typeof keyFor> {
   try {
-    return { apiKey: readKeyFile(path), keyOrigin: path };
-  } catch {
+    const { apiKey, keyOrigin } = await keyFor(...own);
     return { apiKey, keyOrigin };
+  } catch {
+    return { apiKey: undefined, keyOrigin: 'nowhere' };
   }
 }
 
@@ -177,6 +186,7 @@ async function whoAnswers(
 /** True for two addresses of one port of this machine, whatever they call it. */
 function isSamePlace(one: string, other: string): boolean {
   if (one === other) return true;
+  if (!URL.canParse(one) || !URL.canParse(other)) return false;
   return portOf(one) === portOf(other) && isOwnAddress(one) && isOwnAddress(other);
 }
 

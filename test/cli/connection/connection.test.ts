@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import {
   DEFAULT_SERVER,
   findConnection,
+  ownUrlOf,
   readKeyFile,
 } from '../../../src/cli/connection/connection.ts';
 import { findDeclared } from '../../../src/cli/connection/declared-gateway.ts';
@@ -109,6 +110,20 @@ describe('connection', () => {
     await writeFile(join(cwd, 'gateway.yaml'), 'version: 2\n');
     expect(await findDeclared({ cwd: below, env }, HERE)).toBeUndefined();
     await server.close();
+  });
+
+  it.each([
+    'https://elsewhere.example',
+    'ftp://127.0.0.1:21',
+    'http://user:word@127.0.0.1:1',
+    'file:///tmp',
+    'http://127.0.0.1.elsewhere.example',
+    'no address',
+    '',
+  ])('is not %j, which a file of the directory says', async (url) => {
+    expect(ownUrlOf({ url })).toBeUndefined();
+    await localGateway(cwd, url);
+    expect(findConnection(sources()).server).toBe(DEFAULT_SERVER);
   });
 
   it('is never another machine because a file of the directory says so', async () => {

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer, request as send } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { writeContexts } from '../../../src/cli/connection/contexts.ts';
 import { writeRuntime } from '../../../src/core/process/runtime-file.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import { startGateway } from '../../support/gateway.ts';
@@ -13,8 +15,13 @@ import { runCli } from '../run-cli.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 /** Something that says that it is well, on a free port. */
-async function startStranger(): Promise<number> {
-  const server = createServer((_request, response) => response.end('{"status":"ok"}'));
+async function startStranger(
+  onRequest: (request: IncomingMessage) => void = () => undefined,
+): Promise<number> {
+  const server = createServer((request, response) => {
+    onRequest(request);
+    response.end('{"status":"ok"}');
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
@@ -152,6 +159,42 @@ describe('the gateway of the folder', () => {
       message: expect.stringContaining('does not answer'),
     });
   });
+});
+
+// 0.0.0.0 reaches this machine, and is no address that the rule knows.
+it.each(['http://0.0.0.0:', 'ftp://127.0.0.1:', 'no address '])(
+  verifies('doctor.own-gateway', 'a file that names %jPORT leads no key there'),
+  async (place) => {
+    const asked: unknown[] = [];
+    const url = `${place}${await startStranger(({ headers }) => asked.push(headers))}`;
+    const cwd = await directoryOfTest();
+    await writeFile(join(cwd, 'gateway.yaml'), 'version: 1\n');
+    const facts = { url, since: 'then', version: '1', watch: false, files: [] };
+    await writeRuntime(join(cwd, '.gateway'), facts);
+    await writeFile(join(cwd, '.gateway', 'admin.key'), 'sk-own', { mode: 0o600 });
+    const env = { GATEWAY_PORT: '1', HOME: cwd };
+    for (const command of [['doctor', '--offline'], ['status']]) {
+      const { stdout } = await runCli(command, { cwd, env });
+      expect(stdout).toContain(`${url}, which is no address of this machine: it was not asked`);
+    }
+    expect(asked).toEqual([]);
+  },
+);
+
+it('the gateway of the folder gets no key that belongs to another server', async () => {
+  const keys: unknown[] = [];
+  const port = await startStranger(({ headers }) => keys.push(headers['authorization']));
+  const cwd = await directoryOfTest();
+  await writeFile(join(cwd, 'gateway.yaml'), 'version: 1\n');
+  const facts = { since: 'then', version: '1', watch: false, files: [] };
+  await writeRuntime(join(cwd, '.gateway'), { url: `http://127.0.0.1:${port}`, ...facts });
+  const env = { HOME: cwd, XDG_CONFIG_HOME: cwd, GATEWAY_PORT: '1' };
+  const names = { name: 'far', organization: null, keyName: null };
+  const far = { ...names, server: 'http://127.0.0.1:9', apiKey: 'sk-far' };
+  await writeContexts(env, { current: 'far', list: [far] });
+  const { stdout } = await runCli(['doctor', '--offline'], { cwd, env });
+  expect(stdout).toContain('(context far)');
+  expect(keys).toEqual([undefined]);
 });
 
 it('without a file it looks at the vendors of the environment', async () => {
