@@ -73,7 +73,12 @@ export const PLAN = record(
     target: orNull(record({ server: text, organization: text })),
     actions: list(ACTION),
     conflicts: list(record({ ...named, id: text, owner: text })),
-    fixed: list(record({ ...named, id: orNull(text), fields: texts, reason: text, hint: text })),
+    fixed: list(
+      record(
+        { ...named, id: orNull(text), fields: texts, reason: text, hint: text },
+        { holder: text },
+      ),
+    ),
     ambiguous: list(record({ ...named, ids: texts })),
     lost: list(record({ ...named, id: text })),
     unknown: list(record(named)),

@@ -24,7 +24,7 @@ export interface ComparedSecrets {
 }
 
 export interface CompareSecretsOptions {
-  readonly desired: Pick<DesiredState, 'objects'>;
+  readonly desired: Pick<DesiredState, 'objects' | 'moved'>;
   readonly actual: ActualState;
   readonly owner: Owner;
   /** Values that can be read here. */
@@ -52,7 +52,11 @@ export async function compareSecrets(options: CompareSecretsOptions): Promise<Co
       const ref = secretOf(secretAt(body, field));
       if (!(ref instanceof SecretRef)) continue;
       if (isIgnored(object, field)) continue;
-      const [view] = findDeclared(object, actual, find);
+      const former = desired.moved.find((one) => one.kind === kind && one.to === identity)?.from;
+      const [view] = [
+        ...findDeclared(object, actual, find),
+        ...(former === undefined ? [] : find(kind, former, actual)),
+      ];
       const isNewKey = view === undefined && kindOf(kind).isIssued;
       if (!isNewKey && (view === undefined || ownershipOf(view, owner) === 'other')) continue;
       const value = secrets.get(ref);

@@ -19,6 +19,8 @@ export interface Fixed {
   readonly reason: string;
   /** Next step for the user, one line. */
   readonly hint: string;
+  /** Id of the object that has the declared value; absent where that is none, or gone for good. */
+  readonly holder?: string;
 }
 
 /** An action that a plan does not contain, and why. */
@@ -104,7 +106,8 @@ export function takenValue(
   if (!kindOf(kind).isIssued || holder === null) return undefined;
   const view = actual[kind].find(({ id }) => id === holder);
   const name = view ? identityOf(kind, view, actual) : holder;
-  const revoked = (view?.['revoked_at'] ?? null) === null ? '' : ', which was revoked';
+  const isRevoked = (view?.['revoked_at'] ?? null) !== null;
+  const revoked = isRevoked ? ', which was revoked' : '';
   const ref = secretOf(secretAt(body, field));
   const where = ref instanceof SecretRef ? ` to ${ref.toString()}` : '';
   return {
@@ -113,7 +116,10 @@ export function takenValue(
     id: null,
     fields: [],
     reason: `its value is used already by ${kind} ${name}${revoked}`,
-    hint: `give another value${where}: each key has its own`,
+    hint: isRevoked
+      ? `give another value${where}: each key has its own`
+      : `give another value${where}, or declare it in moved as a new name of that key`,
+    ...(!isRevoked && { holder }),
   };
 }
 

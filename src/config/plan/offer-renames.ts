@@ -32,7 +32,7 @@ const NO_SECRETS: ReadonlySet<string> = new Set();
  * all pairs those first whose fields differ least, then whose names do.
  */
 export function offerRenames(
-  created: readonly PlanAction[],
+  created: readonly Named[],
   gone: readonly Named[],
   { desired, actual }: { desired: DesiredState; actual: ActualState },
 ): Rename[] {

@@ -131,11 +131,13 @@ export function plan(options: PlanOptions): Plan {
   const { removable } = options;
   const gone = planRemovals({ desired, actual, mode, owner, renamed, removable });
   const prunable = gone.map(({ kind, identity, id }) => ({ kind, identity, id: id ?? '' }));
+  const fixed = outcomes.flatMap((outcome) => outcome.fixed ?? []);
   const { removals, kept } =
     mode === 'prune'
-      ? keepUsed(gone, { desired, actual, find, stuck })
+      ? withoutHolders(keepUsed(gone, { desired, actual, find, stuck }), fixed)
       : { removals: gone, kept: [] };
-  const created = actions.filter(({ action }) => action === 'create');
+  const creations = actions.filter(({ action }) => action === 'create');
+  const created = [...creations, ...fixed.filter(({ holder }) => holder !== undefined)];
   const renames = mode === 'converge' ? [] : offerRenames(created, gone, options);
   if (mode !== 'apply') actions.push(...removals);
   return {
@@ -146,7 +148,7 @@ export function plan(options: PlanOptions): Plan {
     actions: actions.map((action) => withBasis(action, actual)),
     conflicts: outcomes.flatMap(({ conflict }) => conflict ?? []),
     ambiguous: outcomes.flatMap(({ ambiguous }) => ambiguous ?? []),
-    fixed: outcomes.flatMap(({ fixed }) => fixed ?? []),
+    fixed,
     ...present(
       'waiting',
       outcomes.flatMap(({ waiting }) => waiting ?? []),
@@ -160,6 +162,22 @@ export function plan(options: PlanOptions): Plan {
     prunable,
     ...(mode === 'prune' ? confirmationFor(removals, { actual, owner }) : UNCONFIRMED),
     summary: summaryOf(actions),
+  };
+}
+
+/** Keeps an object whose secret is declared for another one: its value would be lost with it. */
+function withoutHolders(
+  { removals, kept }: ReturnType<typeof keepUsed>,
+  fixed: readonly Fixed[],
+): ReturnType<typeof keepUsed> {
+  const heirs = new Map(fixed.map(({ holder, kind, identity }) => [holder, `${kind} ${identity}`]));
+  const held = removals.filter(({ id }) => id !== null && heirs.has(id));
+  const reasons = held.map(({ kind, identity, id }) => {
+    return { kind, identity, id, reason: `its value is declared for ${heirs.get(id!)}` };
+  });
+  return {
+    removals: removals.filter((one) => !held.includes(one)),
+    kept: [...kept, ...reasons],
   };
 }
 

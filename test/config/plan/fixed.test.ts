@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { renderPlan } from '../../../src/cli/output/render-plan.ts';
 import { createStyle } from '../../../src/cli/output/style.ts';
+import { compareSecrets } from '../../../src/config/actual/compare-secrets.ts';
 import { driftOf } from '../../../src/config/plan/drift.ts';
 import { leftOut } from '../../../src/config/plan/fixed.ts';
 import { ownerFor } from '../../../src/config/plan/plan.ts';
+import { resolveAllSecrets } from '../../../src/config/read/secrets.ts';
 import { verifies } from '../../requirements.ts';
 import { compared, planning } from './planned-on-fake.ts';
 
@@ -85,6 +87,51 @@ describe('a revoked key that the files declare', () => {
 describe('a declared value of a key', () => {
   const secrets = (name: string, fact: Partial<Parameters<typeof compared>[0]>) =>
     new Map([[`key/default/${name}#value`, compared(fact)]]);
+
+  it(
+    verifies('apply.secret-shown', 'is compared with that of the object that gets a new name'),
+    async () => {
+      const { applied, planOf, server } = planning();
+      await applied(KEYS);
+      const { id } = (await server.list('key')).find(({ name }) => name === 'two')!;
+      const moved = 'moved: [{ kind: key, from: two, to: three }]\n';
+      const { planned, sources } = await planOf(moved + KEYS.replace('name: two', 'name: three'));
+      const { secrets: values } = await resolveAllSecrets(planned.desired, sources);
+      const asked: (string | null)[] = [];
+      await compareSecrets({
+        ...planned,
+        owner: ownerFor(planned),
+        secrets: values,
+        client: {
+          async compareSecrets(all) {
+            asked.push(...all.map((one) => one.id));
+            return [];
+          },
+        },
+      });
+      expect(asked).toContain(id);
+    },
+  );
+
+  it(
+    verifies('apply.moved-offered', 'keeps the key that has it, and is offered as its new name'),
+    async () => {
+      const { applied, planOf, server } = planning();
+      await applied(KEYS);
+      const { id } = (await server.list('key')).find(({ name }) => name === 'two')!;
+      const text = KEYS.replace('name: two', 'name: three');
+      const held = { secrets: secrets('three', { holder: id, stored: null }) };
+      const { plan } = await planOf(text, { ...held, mode: 'prune' });
+      expect(plan.renames).toMatchObject([{ kind: 'key', from: 'two', to: 'three' }]);
+      expect(plan.kept).toMatchObject([
+        { identity: 'default/two', reason: 'its value is declared for key default/three' },
+      ]);
+      const done = await applied(text, { ...held, mode: 'prune' });
+      expect(done.applied).toEqual([]);
+      const two = (await server.list('key')).find(({ name }) => name === 'two');
+      expect(two).toMatchObject({ enabled: true });
+    },
+  );
 
   it(
     verifies('apply.secret-shown', 'that another key has blocks the new key in the plan'),

@@ -31,11 +31,11 @@ interface Given {
 
 async function load({ dotEnv, env = {}, paths = ['conf/gateway.yaml'], envFile = true }: Given) {
   const files = memoryFiles({
-    '/work/conf/gateway.yaml': GATEWAY,
-    '/work/.env': 'OPENAI_API_KEY=of-the-wrong-folder\nMODEL=wrong',
-    ...(dotEnv !== undefined && { '/work/conf/.env': dotEnv }),
+    '/project/conf/gateway.yaml': GATEWAY,
+    '/project/.env': 'OPENAI_API_KEY=of-the-wrong-folder\nMODEL=wrong',
+    ...(dotEnv !== undefined && { '/project/conf/.env': dotEnv }),
   });
-  const { config, diagnostics } = await loadConfig({ paths, env, envFile, cwd: '/work', files });
+  const { config, diagnostics } = await loadConfig({ paths, env, envFile, cwd: '/project', files });
   const key = new SecretRef('env', 'OPENAI_API_KEY', '/');
   return {
     config,
@@ -46,7 +46,7 @@ async function load({ dotEnv, env = {}, paths = ['conf/gateway.yaml'], envFile =
 }
 
 describe('the .env beside the configuration', () => {
-  it.each([['conf/gateway.yaml'], ['conf'], ['/work/conf/gateway.yaml']])(
+  it.each([['conf/gateway.yaml'], ['conf'], ['/project/conf/gateway.yaml']])(
     verifies('config.env-file', 'feeds references and settings of %s, and its names are listed'),
     async (path) => {
       const dotEnv = 'OPENAI_API_KEY=sk-1\nMODEL=m\nGATEWAY_PORT=9001\nOTHER=x\n';
@@ -73,9 +73,9 @@ describe('the .env beside the configuration', () => {
 
   it('is looked for in one place, which the error of an unset variable names', async () => {
     const [message] = (await load({ env: { OPENAI_API_KEY: 'k' } })).said;
-    expect(message).toContain('MODEL is not set (looked for in /work/conf/.env, too)');
+    expect(message).toContain('MODEL is not set (looked for in /project/conf/.env, too)');
     const { key } = await load({ env: { MODEL: 'm' } });
-    expect(key).toContain('OPENAI_API_KEY is not set (looked for in /work/conf/.env, too)');
+    expect(key).toContain('OPENAI_API_KEY is not set (looked for in /project/conf/.env, too)');
     const off = await load({ dotEnv: 'MODEL=m', envFile: false });
     expect(off.said).toEqual(['conf/gateway.yaml:5 the environment variable MODEL is not set']);
   });
@@ -102,17 +102,17 @@ describe('the .env beside the configuration', () => {
     'BASH_ENV',
   ])('never gives %s, not even to a reference', async (name) => {
     const files = memoryFiles({
-      '/work/gateway.yaml': `version: 1\nx: "\${env:${name}}"\n`,
-      '/work/.env': `${name}=evil\n`,
+      '/project/gateway.yaml': `version: 1\nx: "\${env:${name}}"\n`,
+      '/project/.env': `${name}=evil\n`,
     });
-    const options = { paths: ['gateway.yaml'], env: {}, cwd: '/work', files, envFile: true };
+    const options = { paths: ['gateway.yaml'], env: {}, cwd: '/project', files, envFile: true };
     const { diagnostics } = await loadConfig({ ...options, unknownFields: 'warn' });
     const said = diagnostics.map(({ file, severity, message }) => [file, severity, message]);
     expect(said).toContainEqual(['.env', 'warning', `${name} is never taken from .env`]);
     expect(said).toContainEqual([
       'gateway.yaml',
       'error',
-      `the environment variable ${name} is not set (looked for in /work/.env, too)`,
+      `the environment variable ${name} is not set (looked for in /project/.env, too)`,
     ]);
   });
 
