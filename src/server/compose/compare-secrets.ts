@@ -30,8 +30,9 @@ export async function compareSecret(
   if (kind === 'key') {
     const values = stored && readValues(stored.state);
     const had = new Set(values ? hashesOf(values) : []);
+    // Of interest only for a key that is to be created.
     const holders = await Promise.all(
-      hashes.map((hash) => repository.store.get<string>(keyHashKey(hash))),
+      id === null ? hashes.map((hash) => repository.store.get<string>(keyHashKey(hash))) : [],
     );
     return {
       same: hashes.some((hash) => had.has(hash)),

@@ -10,7 +10,7 @@ import { openToLook } from '../../store/open-store.ts';
 import type { RawStore } from '../../store/raw/raw-store.ts';
 import type { Store } from '../../store/store.ts';
 import { fromEnvelope } from '../../store/value-codec.ts';
-import { openMasterKeys } from '../secrets/master-keys.ts';
+import { isSealed, openMasterKeys } from '../secrets/master-keys.ts';
 import { assertNotEmptied } from './first-start.ts';
 import { assertUsable, preflight } from './preflight.ts';
 import { checkScope } from './workers.ts';
@@ -43,9 +43,11 @@ async function checkMasterKey(
 ): Promise<void> {
   const file = secrets.masterKey ? undefined : secrets.masterKeyFile;
   const isThere = file === undefined || (await stat(file).catch(() => undefined)) !== undefined;
-  if (!rows && !isThere) return;
+  const reader = toReader(rows);
+  // A start makes the file.
+  if (!isThere && !(await isSealed(reader))) return;
   const resolve = (reference: SecretRef): Promise<string> => resolveSecret(reference, sources);
-  await openMasterKeys(toReader(rows), { secrets, resolve, mayMake: isThere });
+  await openMasterKeys(reader, { secrets, resolve, mayMake: isThere });
 }
 
 /** Reads single rows, and drops every write. */

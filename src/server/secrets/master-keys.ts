@@ -5,6 +5,7 @@ import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { createSealer, SealError } from '../../core/seal.ts';
 import type { Sealer } from '../../core/seal.ts';
 import { ROTATE_MASTER_KEY, weaknessOf } from '../../core/weak-key.ts';
+import { StoreError } from '../../store/store.ts';
 import type { Key, Store } from '../../store/store.ts';
 import { writeOnce } from './write-once.ts';
 
@@ -34,6 +35,11 @@ const CHECK: Key = ['seal', 'check'];
 const PLACE = 'seal/check';
 const EASY = 'the master key is easy to guess';
 
+/** True for a store that was made with a master key. */
+export async function isSealed(store: Pick<Store, 'get'>): Promise<boolean> {
+  return (await store.get(CHECK)) !== undefined;
+}
+
 /**
  * The master keys of a store: from the configuration, or from a file that the first start on a new store makes
  * with mode 0600; never from the store. The store remembers the key that it was made with, so that a wrong one
@@ -58,7 +64,9 @@ export async function openMasterKeys(
   try {
     await claim(store, { sealer: createSealer(keys), sealed, weakness });
   } catch (error) {
-    if (current.made !== undefined) await rm(current.made, { force: true });
+    // A store that gave no answer may be sealed with it by now.
+    const isRefused = !(error instanceof StoreError);
+    if (current.made !== undefined && isRefused) await rm(current.made, { force: true });
     throw error;
   }
   // Not refused, or an upgrade would stop production.

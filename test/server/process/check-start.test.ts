@@ -59,6 +59,13 @@ describe('a start that would succeed', () => {
   });
 });
 
+it('would succeed on a store that a refused one has left without a key', async () => {
+  const { store: place, dataDir } = await configOf({});
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await (await openStore(place, { clock: systemClock })).close();
+  await check({});
+});
+
 describe('a start that would fail', () => {
   it.each(['postgres', 'redis'])(
     verifies('process.start-check', 'cannot reach its %s'),

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { SecretRef } from '../../../src/config/objects/references.ts';
 import { openMasterKeys } from '../../../src/server/secrets/master-keys.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import { StoreError } from '../../../src/store/store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -70,6 +71,22 @@ describe('the master key', () => {
       expect(files.flat()).toEqual(['master.key']);
     },
   );
+
+  it('of a store that did not say whether it took it stays, and fits at the next start', async () => {
+    const store = await newStore();
+    const { open, masterKeyFile } = await newMachine();
+    const cut: Store = {
+      ...store,
+      get: (key) => store.get(key),
+      async commit(ops) {
+        await store.commit(ops);
+        throw new StoreError('unavailable', 'no answer');
+      },
+    };
+    await expect(open(cut)).rejects.toThrow('no answer');
+    const kept = await readFile(masterKeyFile, 'utf8');
+    expect(String((await open(store)).keys[0])).toBe(kept.trim());
+  });
 
   it('that a store was not made with is refused, and its file stays', async () => {
     const store = await newStore();

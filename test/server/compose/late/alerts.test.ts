@@ -20,6 +20,7 @@ import type { Resources } from '../../../resources/make-resources.ts';
 import { createStarts, DAY, DOLLAR, outcome, principal } from '../../../usage/usage-fixtures.ts';
 
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const REFUSAL = new GatewayError('organization_spending_limit', {
   limit: {
     owner: 'budget',
@@ -74,7 +75,9 @@ describe('alerts to the targets of the settings', () => {
       },
       log: { error: (message: string, fields: unknown) => void lines.push({ message, fields }) },
       jobs: {
-        toAdd: ({ kind, id }: Job) => [{ type: 'put', key: ['told', kind, id], value: 1 }],
+        toAdd: ({ kind, id }: Job, { inMs = 0 } = {}) => [
+          { type: 'put', key: ['told', kind, id], value: inMs },
+        ],
         toWake: async () => [],
         async add(job: Job) {
           added.push(job);
@@ -215,46 +218,61 @@ describe('alerts to the targets of the settings', () => {
     expect(await raised()).toEqual([]);
   });
 
-  it(verifies('sessions.waiting', 'tell once of a Session that waits for a person'), async () => {
-    const { store, clock } = resources;
-    const since = clock.now();
-    const row = { id: 'sess_1', organization, awaiting: [], archivedAt: null } as object;
-    const waits = { ...row, head: 3, awaiting: ['sevt_1'], waitingSince: since };
-    const call = { id: 'sevt_1', name: 'lookup', input: { secret: 'x' } };
-    const put = (type: string, waiting: object = waits) =>
-      store.commit([
-        { type: 'put', key: sessionKey('sess_1'), value: waiting },
-        { type: 'put', key: eventKey('sess_1', 2), value: { type, ...call } },
-        { type: 'put', key: eventIdKey('sess_1', 'sevt_1'), value: 2 },
+  it(
+    verifies('sessions.waiting', 'tell of a Session that waits for a person, once an hour'),
+    async () => {
+      const { store, clock } = resources;
+      const since = clock.now();
+      const row = { id: 'sess_1', organization, awaiting: [], archivedAt: null } as object;
+      const waits = { ...row, head: 3, awaiting: ['sevt_1'], waitingSince: since };
+      const call = { id: 'sevt_1', name: 'lookup', input: { secret: 'x' } };
+      const put = (type: string, waiting: object = waits) =>
+        store.commit([
+          { type: 'put', key: sessionKey('sess_1'), value: waiting },
+          { type: 'put', key: eventKey('sess_1', 2), value: { type, ...call } },
+          { type: 'put', key: eventIdKey('sess_1', 'sevt_1'), value: 2 },
+        ]);
+      const announce = (before: object, after: object) =>
+        parts.ofSession(before as SessionRow, after as SessionRow);
+      expect(await announce(row, waits)).toEqual([
+        { type: 'put', key: ['told', 'alert-waiting', 'sess_1/3'], value: 5_000 },
       ]);
-    const announce = (before: object, after: object) =>
-      parts.ofSession(before as SessionRow, after as SessionRow);
-    expect(await announce(row, waits)).toEqual([
-      { type: 'put', key: ['told', 'alert-waiting', 'sess_1/3'], value: 1 },
-    ]);
-    expect(announce(waits, { ...waits, deploymentId: null })).toBeUndefined();
-    const look = async () => {
-      const job = { payload: { session: 'sess_1', since } };
-      return parts.handlers.get(WAITING)?.({ job } as unknown as JobRun);
-    };
-    // A program may be about to give the result.
-    await put('agent.custom_tool_use');
-    expect(await look()).toEqual({ againInMs: MINUTE });
-    expect(await raised()).toEqual([]);
-    await put('agent.mcp_tool_use');
-    expect(await look()).toBe('done');
-    const [alert, ...others] = await raised();
-    expect(others).toEqual([]);
-    expect(alert).toMatchObject({
-      type: 'alert.waiting',
-      organization,
-      data: { session: 'sess_1', tools: 'lookup', since: new Date(since).toISOString() },
-    });
-    expect(JSON.stringify(alert)).not.toContain('secret');
-    await put('agent.mcp_tool_use', { ...waits, awaiting: [], waitingSince: null });
-    expect(await look()).toBe('done');
-    expect(await raised()).toHaveLength(1);
-  });
+      expect(announce(waits, { ...waits, deploymentId: null })).toBeUndefined();
+      const look = async (from = since) => {
+        const job = { payload: { session: 'sess_1', since: from } };
+        return parts.handlers.get(WAITING)?.({ job } as unknown as JobRun);
+      };
+      // A program may be about to give the result.
+      await put('agent.custom_tool_use');
+      expect(await look()).toEqual({ againInMs: MINUTE });
+      expect(await raised()).toEqual([]);
+      await put('agent.mcp_tool_use');
+      expect(await look()).toEqual({ againInMs: 5_000 });
+      clock.advance(5_000);
+      expect(await look()).toBe('done');
+      const [alert, ...others] = await raised();
+      expect(others).toEqual([]);
+      expect(alert).toMatchObject({
+        type: 'alert.waiting',
+        organization,
+        data: { session: 'sess_1', tools: 'lookup', since: new Date(since).toISOString() },
+      });
+      expect(JSON.stringify(alert)).not.toContain('secret');
+      await put('agent.mcp_tool_use', { ...waits, awaiting: [], waitingSince: null });
+      expect(await look()).toBe('done');
+      expect(await raised()).toHaveLength(1);
+      // The next wait of the same hour is reported in the next one, if it lasts.
+      const next = clock.now();
+      await put('agent.mcp_tool_use', { ...waits, waitingSince: next });
+      clock.advance(5_000);
+      const left = HOUR - (clock.now() % HOUR);
+      expect(await look(next)).toEqual({ againInMs: left });
+      expect(await raised()).toHaveLength(1);
+      clock.advance(left);
+      expect(await look(next)).toBe('done');
+      expect(await raised()).toHaveLength(2);
+    },
+  );
 
   it.each([
     [new TypeError('a bug'), ['an alert was not raised']],
