@@ -20,6 +20,8 @@ interface Outage {
   readonly since: number;
   /** Its beginning is in the log of this process, and so its end will be. */
   readonly isLogged: boolean;
+  /** It began as a wait that the provider asked for. */
+  readonly isWaiting: boolean;
   until: number;
 }
 
@@ -42,7 +44,10 @@ export function createOutageLog({ clock, log, nameOf }: OutageLogOptions): Outag
   };
 
   const open = (name: string, outage: Outage): void => {
-    if (outages.size < MOST) outages.set(name, outage);
+    const [oldest] = outages.keys();
+    // It may never serve again, as a model that was taken out.
+    if (outages.size >= MOST && oldest !== undefined && !outages.has(name)) outages.delete(oldest);
+    outages.set(name, outage);
   };
 
   const ended = (name: string): void => {
@@ -58,15 +63,16 @@ export function createOutageLog({ clock, log, nameOf }: OutageLogOptions): Outag
   return {
     began(name, { until, openings }, kind) {
       const known = outages.get(name);
+      const isWaiting = kind !== 'credential' && openings === 0;
       if (known) {
         known.until = Math.max(known.until, until);
-        return;
+        // A wait may turn into a failure, which no line has named yet.
+        if (isWaiting || !known.isWaiting) return;
       }
-      const since = clock.monotonic();
-      const isWaiting = kind !== 'credential' && openings === 0;
+      const since = known?.since ?? clock.monotonic();
       const isLogged = !isWaiting || since - (ends.get(name) ?? -Infinity) >= QUIET_MS;
-      open(name, { since, isLogged, until });
-      if (!isLogged || !outages.has(name)) return;
+      open(name, { since, isLogged, isWaiting, until: known?.until ?? until });
+      if (!isLogged) return;
       const fields = { ...fieldsOf(name), reason: reasonOf(kind, openings), until: toIso(until) };
       if (isWaiting) log.info('provider left out', fields);
       else log.warn('provider left out', fields);
@@ -74,7 +80,7 @@ export function createOutageLog({ clock, log, nameOf }: OutageLogOptions): Outag
     ended,
     learn(name, { until }) {
       const since = clock.monotonic();
-      if (!outages.has(name)) open(name, { since, isLogged: false, until });
+      if (!outages.has(name)) open(name, { since, isLogged: false, isWaiting: false, until });
     },
     forgive(name, until) {
       const outage = outages.get(name);

@@ -74,10 +74,37 @@ describe('the log of outages', () => {
     expect(other.lines).toEqual([]);
   });
 
-  it('is bounded', () => {
+  it.each(['server', 'credential'] as const)(
+    'names a failure (%s) that was a wait first',
+    (kind) => {
+      const { clock, lines, outages, until } = setUp();
+      const openings = kind === 'credential' ? 0 : 1;
+      const wait = () => outages.began(ROUTE, { until: until(), openings: 0 }, 'server');
+      const fail = () => outages.began(ROUTE, { until: until(), openings }, kind);
+      wait();
+      clock.advance(5_000);
+      for (const again of [fail, wait, fail]) again();
+      expect(lines).toHaveLength(2);
+      expect(lines[0]).toMatch(/^info provider left out .*asked to wait/);
+      expect(lines[1]).toMatch(/^warn provider left out .*(?:failures in a row|refused its key)/);
+      clock.advance(5_000);
+      outages.ended(ROUTE);
+      expect(lines[2]).toMatch(/^info provider serves again .*"left_out_ms":10000/);
+      // A wait soon after it has no line, but a failure that follows has, and its end.
+      for (const next of [wait, fail, () => outages.ended(ROUTE)]) next();
+      expect(lines.slice(3).map((line) => line.split(' ')[0])).toEqual(['warn', 'info']);
+    },
+  );
+
+  it('logs new outages when many candidates never recover, and the ends of the last of them', () => {
     const { lines, outages, until } = setUp();
     for (let number = 0; number < 2_000; number++)
       outages.began(`prov_1\nm${number}`, { until: until(), openings: 1 }, 'server');
-    expect(lines).toHaveLength(1_000);
+    expect(lines).toHaveLength(2_000);
+    for (const number of [0, 999, 1_000, 1_999]) outages.ended(`prov_1\nm${number}`);
+    expect(lines.slice(2_000)).toEqual([
+      expect.stringMatching(/^info provider serves again .*"m1000"/),
+      expect.stringMatching(/^info provider serves again .*"m1999"/),
+    ]);
   });
 });
