@@ -40,8 +40,8 @@ export interface AlertsOptions {
 export interface Alerts {
   /** Operations that raise the alert, for the commit of its event. They conflict when it was raised before. */
   toRaise(alert: Alert): Op[];
-  /** Raises it unless it was raised before. Rejects with `StoreError`. */
-  raise(alert: Alert): Promise<void>;
+  /** Raises it unless it was raised before: false. Rejects with `StoreError`. */
+  raise(alert: Alert): Promise<boolean>;
   /** Does the jobs of the kinds `alert-chat` and `alert-mail`. */
   readonly handlers: ReadonlyMap<string, JobHandler>;
 }
@@ -73,8 +73,8 @@ export function createAlerts(options: AlertsOptions): Alerts {
   return {
     toRaise,
     async raise(alert) {
-      if (await store.get(alertKey(alert.id))) return;
-      await store.commit(toRaise(alert));
+      if (await store.get(alertKey(alert.id))) return false;
+      return (await store.commit(toRaise(alert))).ok;
     },
     handlers: new Map([
       [ALERT_CHAT_JOB, createChatJob(options)],

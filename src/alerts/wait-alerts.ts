@@ -11,15 +11,18 @@ import type { SessionChange } from './event-alerts.ts';
 
 /** The durable job that reports a Session which waits for a person, if it still does. */
 export const WAITING_JOB = 'alert-waiting';
-/** Milliseconds that a program may take to give the result of a tool, before a person is notified. */
+/** Milliseconds in which a program, or a person who looks on, may answer before anyone is notified. */
+const PERMISSION_MS = 5_000;
 const RESULT_MS = 60_000;
+/** Milliseconds in which a Session is reported once, however often it waits. */
+const SPAN_MS = 3_600_000;
 
 export interface WaitAlertsOptions extends SessionLogOptions {
   readonly jobs: Pick<Jobs, 'toAdd'>;
   readonly alerts: Pick<Alerts, 'raise'>;
 }
 
-/** Reports Sessions that wait for a person: at once for a permission, which only people give. */
+/** Reports Sessions that wait for a person: soon for a permission, which people give, and later for a result. */
 export interface WaitAlerts {
   /** Does the jobs of the kind `alert-waiting`. */
   readonly handler: JobHandler;
@@ -38,23 +41,26 @@ export function createWaitAlerts({ jobs, alerts, ...options }: WaitAlertsOptions
       if (!row || !waiting) return 'done';
       const left = since + quietMs(waiting) - log.now;
       if (left > 0) return { againInMs: left };
-      await alerts.raise(waitingAlert(row, waiting, log.now));
-      return 'done';
+      const at = log.now;
+      const isRaised = await alerts.raise(waitingAlert(row, waiting, at));
+      return isRaised ? 'done' : { againInMs: SPAN_MS - (at % SPAN_MS) };
     },
     toLook({ before, after }) {
       const { id, organization: holder, head, waitingSince: since = null } = after;
       if (before.awaiting.length > 0 || after.awaiting.length === 0) return [];
       const payload = { session: id, since };
-      return jobs.toAdd({ kind: WAITING_JOB, id: `${id}/${head}`, payload, holder });
+      const job = { kind: WAITING_JOB, id: `${id}/${head}`, payload, holder };
+      return jobs.toAdd(job, { inMs: PERMISSION_MS });
     },
   };
 }
 
 function quietMs({ calls }: Waiting): number {
-  return calls.some((call) => call.answered_by === 'user.tool_confirmation') ? 0 : RESULT_MS;
+  const asks = calls.some((call) => call.answered_by === 'user.tool_confirmation');
+  return asks ? PERMISSION_MS : RESULT_MS;
 }
 
-/** Names tools and never their arguments, which may be secret. One for each wait. */
+/** Names tools and never their arguments, which may be secret. One for each Session and hour. */
 function waitingAlert(
   { id, organization, agentId, deploymentId, endpointId }: SessionRow,
   { since, message, calls }: Waiting,
@@ -63,7 +69,7 @@ function waitingAlert(
   const tools = [...new Set(calls.map(({ name }) => name))].join(', ');
   const ids = { session: id, agent: agentId, deployment: deploymentId, service: endpointId };
   return {
-    id: `waiting/${id}/${since}`,
+    id: `waiting/${id}/${Math.floor(at / SPAN_MS)}`,
     type: 'alert.waiting',
     organization,
     at,
