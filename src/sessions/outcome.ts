@@ -1,3 +1,4 @@
+import type { SessionRow } from './session-row.ts';
 import type { Session } from './session.ts';
 
 export type OutcomeType = 'running' | 'completed' | 'waiting' | 'failed' | 'ended_by_time';
@@ -11,7 +12,8 @@ export interface SessionOutcome {
   readonly message: string | null;
 }
 
-const INTERRUPTED = 'interrupted';
+/** Reason of the outcome of a Session that a client has stopped. */
+export const INTERRUPTED = 'interrupted';
 const TERMINATED = 'terminated';
 /** In characters: the row of a Session is written with every event. */
 const MAX_MESSAGE = 500;
@@ -23,15 +25,18 @@ const TYPES: Readonly<Record<string, OutcomeType>> = {
   [TERMINATED]: 'ended_by_time',
 };
 
+type Ended = Pick<Session, 'status' | 'rest' | 'turns'> &
+  Partial<Pick<SessionRow, 'queued' | 'isPaused'>>;
+
 /** Null before its first turn, and for a Session from before the end of turns was kept. */
-export function outcomeOf({
-  status,
-  rest,
-}: Pick<Session, 'status' | 'rest'>): SessionOutcome | null {
-  if (status === 'running' || status === 'rescheduling')
+export function outcomeOf(session: Ended): SessionOutcome | null {
+  const { status, rest, turns, queued = 0, isPaused = false } = session;
+  // One with a message left is about to begin its next turn.
+  const isNext = status === 'idle' && !isPaused && queued > 0;
+  if (isNext || status === 'running' || status === 'rescheduling')
     return { type: 'running', reason: null, message: null };
+  if (!rest && (status === 'idle' || turns !== 0)) return null;
   const { reason, message } = rest ?? { reason: TERMINATED, message: null };
-  if (!rest && status === 'idle') return null;
   const type = TYPES[reason] ?? 'failed';
   const isShown = type === 'failed' || type === 'ended_by_time';
   return { type, reason, message: isShown ? message : null };

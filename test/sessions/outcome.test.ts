@@ -8,6 +8,7 @@ import { idle } from './support.ts';
 
 const FRESH = { status: 'idle', awaiting: [], isPaused: false, head: 0, queued: 0, lastAt: 0 };
 
+const hello: NewEvent = { type: 'user.message', content: [] };
 const running: NewEvent = { type: 'session.status_running' };
 const again: NewEvent = { type: 'session.status_rescheduled' };
 const over: NewEvent = { type: 'session.status_terminated' };
@@ -97,7 +98,32 @@ describe('the outcome of a Session', () => {
 
   it('is known by its status alone where its end was not kept', () => {
     expect(outcomeOf({ status: 'idle' })).toBeNull();
-    expect(outcomeOf({ status: 'terminated' })).toMatchObject({ type: 'ended_by_time' });
+    for (const turns of [undefined, 1])
+      expect(outcomeOf({ status: 'terminated', turns })).toBeNull();
+    // Its time was over before a turn began.
+    expect(outcomeOf({ status: 'terminated', turns: 0 })).toMatchObject({ type: 'ended_by_time' });
+  });
+
+  it.each<[string, NewEvent[][], object]>([
+    ['before the first one', [[hello]], { type: 'running' }],
+    ['between two', [[hello, hello], [running], [idle('end_turn')]], { type: 'running' }],
+    [
+      'after one that failed',
+      [[hello], [running], [idle('retries_exhausted')], [hello]],
+      { type: 'running' },
+    ],
+    [
+      'and is waiting in the middle of one',
+      [[hello, hello], [running], [asks]],
+      { type: 'waiting' },
+    ],
+    [
+      'and has completed after the last',
+      [[hello], [running], [idle('end_turn')]],
+      { type: 'completed' },
+    ],
+  ])('counts the messages that are left for a turn: %s', (_name, commits, expected) => {
+    expect(outcome(...commits)).toEqual(expect.objectContaining({ message: null, ...expected }));
   });
 
   it('holds no more of an error than a list can show', () => {
