@@ -1,5 +1,5 @@
 import type { RunRow } from '../scheduler/run-row.ts';
-import { outcomeOf } from '../sessions/outcome.ts';
+import { INTERRUPTED, outcomeOf } from '../sessions/outcome.ts';
 import type { SessionRow } from '../sessions/session-row.ts';
 import type { Alert } from './alert.ts';
 
@@ -28,8 +28,8 @@ export interface SessionChange {
 }
 
 /**
- * Undefined unless the work of a Schedule's Session has just failed, or was ended by its time. The id is that of
- * the event, so a Session that fails again is reported again.
+ * Undefined unless the work of a Schedule's Session has just failed, or was ended by its time; a client that
+ * interrupts it knows. The id is that of the event, so a Session that fails again is reported again.
  *
  * @param name of the Schedule
  */
@@ -39,7 +39,7 @@ export function sessionAlert(
 ): Alert | undefined {
   const { id, organization, deploymentId, runId = null, head } = after;
   const { type, reason = null, message } = outcomeOf(after) ?? {};
-  const isBad = type === 'failed' || type === 'ended_by_time';
+  const isBad = (type === 'failed' && reason !== INTERRUPTED) || type === 'ended_by_time';
   if (deploymentId === null || after.rest === before.rest || !isBad) return undefined;
   const what = type === 'failed' ? 'failed' : 'was ended by time';
   const why = message ?? reason;

@@ -3,6 +3,8 @@ import { runAlert, sessionAlert, unpricedAlert } from '../../src/alerts/event-al
 import type { RunRow } from '../../src/scheduler/run-row.ts';
 import type { SessionRest } from '../../src/sessions/session.ts';
 import type { SessionRow } from '../../src/sessions/session-row.ts';
+import { placeEvents } from '../../src/sessions/log/place-events.ts';
+import { idle } from '../sessions/support.ts';
 import { verifies } from '../requirements.ts';
 
 const AT = Date.UTC(2026, 10, 21, 23, 59);
@@ -73,6 +75,21 @@ describe('the alert of a Session of a Schedule', () => {
     expect(end({ reason: 'requires_action', message: null })).toBeUndefined();
     expect(end(failure, { deploymentId: null })).toBeUndefined();
   });
+
+  it.each<Partial<SessionRow>>([{ status: 'running' }, { status: 'idle', isPaused: true }])(
+    'is none where a client interrupted it: %o',
+    (row) => {
+      const before: SessionRow = { ...ROW, awaiting: [], queued: 0, lastAt: AT, ...row };
+      const about = { name: 'report', at: AT };
+      const stop = { type: 'user.interrupt', id: 'sevt_1' } as const;
+      const rest = { ...idle('end_turn'), id: 'sevt_2' };
+      for (const events of [[stop], [stop, rest]]) {
+        const { row: after } = placeEvents(before, events, AT);
+        expect(after.rest?.reason).toBe('interrupted');
+        expect(sessionAlert({ before, after }, about)).toBeUndefined();
+      }
+    },
+  );
 
   it('comes once for an end, and again for the next one', () => {
     const after: SessionRow = { ...ROW, status: 'idle', rest: failure };
