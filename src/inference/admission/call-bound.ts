@@ -30,13 +30,15 @@ export function readable(inputBound: number, { contextWindow }: Model): number {
   return Math.min(inputBound, window);
 }
 
-/** The refusal of a call with the tokens that its reservation was for; others are left as they are. */
+/** The refusal of a call with the tokens that its reservation was for; others, and those of other models, as they are. */
 export function withBound(
   thrown: unknown,
   { call: { peek, model, request }, plan }: { readonly call: Call; readonly plan: Plan },
   usual: number,
 ): unknown {
   if (!(thrown instanceof GatewayError) || thrown.limit?.unit !== 'money') return thrown;
+  // Others are priced by the piece or by their input: a client cannot lower the tokens of an answer.
+  if (model.type !== 'llm') return thrown;
   const input = mostRead(peek.inputBound, plan);
   const output = outputBoundOf(peek, model, usual);
   const bound: TokenBound = { input, output, from: sourceOf(peek, model) };
