@@ -27,7 +27,7 @@ export interface PageRequest {
   readonly query: URLSearchParams;
   /** Milliseconds since epoch. */
   readonly now: number;
-  /** False: inputs of calls are left out. Default: true. */
+  /** False: inputs of calls are left out. Default: true. Lists have none. */
   readonly seesContent?: boolean;
 }
 
@@ -51,10 +51,12 @@ export async function sessionsPage(sessions: Sessions, request: PageRequest): Pr
   const page = found.slice(0, limit);
   const hasMore = found.length > limit;
   if (isBack) page.reverse();
+  // Inputs of a hundred Sessions may be larger than any answer: each is read with its own Session.
+  const shown = { ...request, seesContent: false };
   const to = (way: string, session: Session | undefined, isThere: boolean): string | null =>
     isThere && session ? cursors.write(`${way}${session.id}`) : null;
   return {
-    data: await Promise.all(page.map((session) => toShownSession(sessions, session, request))),
+    data: await Promise.all(page.map((session) => toShownSession(sessions, session, shown))),
     next_page: to('>', page.at(-1), isBack || hasMore),
     prev_page: to('<', page[0], isBack ? hasMore : at !== undefined),
   };

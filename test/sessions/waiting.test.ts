@@ -1,5 +1,5 @@
 import { expect, describe, it, vi } from 'vitest';
-import { toShownSession } from '../../src/sessions/list-pages.ts';
+import { sessionsPage, toShownSession } from '../../src/sessions/list-pages.ts';
 import type { NewEvent } from '../../src/sessions/log/session-event.ts';
 import type { TurnRunner } from '../../src/sessions/sessions.ts';
 import { verifies } from '../requirements.ts';
@@ -126,6 +126,11 @@ describe('what a Session waits for', () => {
       const [call] = (await show('include[]=waiting', false)).waiting.calls;
       expect(call).toMatchObject({ name: 'lookup', server: 'crm' });
       expect(call).not.toHaveProperty('input');
+      const query = new URLSearchParams('include=waiting');
+      const page: any = await sessionsPage(sessions, { organization: ORG, query, now: 0 });
+      const [listed] = page.data[0].waiting.calls;
+      expect(listed).toMatchObject({ name: 'lookup', answered_by: 'user.tool_confirmation' });
+      expect(listed).not.toHaveProperty('input');
       await expect(show('include=other')).rejects.toMatchObject({ code: 'invalid_request' });
     },
   );
