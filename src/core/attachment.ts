@@ -1,4 +1,4 @@
-import { percentEncode } from './percent-encode.ts';
+import { percentEncode } from './printable.ts';
 
 /** The `content-disposition` of a download under this name (RFC 6266, RFC 8187). */
 export function toAttachment(name: string): string {

@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer';
+
 /**
  * Control characters but tab and line feed, the separators of lines and paragraphs, and what turns the
  * direction of text around it.
@@ -36,4 +38,9 @@ export function printableJson(json: string): string {
     UNPRINTABLE,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+/** `encodeURIComponent` of any text: half of a surrogate pair, on which that throws, becomes U+FFFD. */
+export function percentEncode(text: string): string {
+  return encodeURIComponent(Buffer.from(text).toString());
 }

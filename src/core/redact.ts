@@ -1,4 +1,4 @@
-import { percentEncode } from './percent-encode.ts';
+import { percentEncode } from './printable.ts';
 
 const MASK = '[redacted]';
 /**

@@ -1,5 +1,5 @@
 import { fromNanos } from '../core/money.ts';
-import { percentEncode } from '../core/percent-encode.ts';
+import { percentEncode } from '../core/printable.ts';
 import { UNSUPPORTED } from './failures.ts';
 import type { Call, ResponseHeaders } from './types.ts';
 

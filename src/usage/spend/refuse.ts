@@ -7,7 +7,7 @@ import type {
   LimitReached,
 } from '../../core/errors.ts';
 import { fromNanos } from '../../core/money.ts';
-import { percentEncode } from '../../core/percent-encode.ts';
+import { percentEncode } from '../../core/printable.ts';
 import { tokensFreeAt } from '../budgets/token-caps.ts';
 import type { Principal } from '../principal.ts';
 import type { Payer } from './payer.ts';

@@ -273,8 +273,9 @@ describe('a Session that waits for a confirmation where nobody can be asked', ()
         answered_by: 'user.tool_confirmation',
         name: 'echo',
         server: 'all',
-        input: { message: 'tool seven' },
       });
+      // Read with its Session alone.
+      expect(call).not.toHaveProperty('input');
       const words = `the session waits for an answer to the call echo (${call.id})`;
       const refused = await run('invoke', 'asking', 'hello', '--session', id, '--follow');
       expect(refused).toMatchObject({ code: 7, stdout: '' });
