@@ -14,7 +14,7 @@ type Completed = (error: null, found: [string[], string]) => void;
 
 /**
  * Reads lines from a terminal with editing, completion and earlier lines on the arrow keys. Input
- * that is typed before a question is not shown and answers the next one.
+ * that is typed before a prompt is not shown and is the next line; it answers no question.
  */
 export class LineReader {
   readonly #reader: Interface;
@@ -68,6 +68,12 @@ export class LineReader {
   /** True from the end of the input (Ctrl-D) on. */
   get isClosed(): boolean {
     return this.#isClosed;
+  }
+
+  /** The answer to a question, which is always shown: lines that were typed before it are dropped. */
+  question(prompt: string): Promise<string | undefined> {
+    this.#lines.length = 0;
+    return this.line(prompt);
   }
 
   /** The next line; undefined at the end of the input (Ctrl-D). */

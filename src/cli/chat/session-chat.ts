@@ -12,6 +12,8 @@ import { showTurn, turnText } from '../waiting/show-turn.ts';
 import type { ConversationTerminal } from './converse.ts';
 import { LineReader } from './line-reader.ts';
 
+const LEAVE = '/exit';
+
 /** A message as it was sent, and its Session. */
 export type SentMessage = Pick<ServiceRun, 'session_id' | 'events'>;
 
@@ -60,14 +62,20 @@ export async function converseWithSession(
   const close = () => reader.close();
   signal.addEventListener('abort', close, { once: true });
   output.note('Ctrl-C ends a turn, Ctrl-D leaves');
-  const ask = (question: string) => reader.line(question);
+  const ask = async (question: string) => {
+    const answer = await reader.question(question);
+    if (answer?.trim() !== LEAVE) return answer;
+    // As Ctrl-D: the call stays pending.
+    reader.close();
+    return undefined;
+  };
   try {
     for (;;) {
       // A Session that waits takes no message up.
       if (session !== undefined && !(await askCalls(options.client, session, { ask, signal })))
         break;
       const text = await reader.line('> ');
-      if (text === undefined || text.trim() === '/exit') break;
+      if (text === undefined || text.trim() === LEAVE) break;
       if (text.trim() === '') continue;
       const sent = await sendText({ ...options, session }, text);
       session = sent.session_id;
@@ -80,8 +88,8 @@ export async function converseWithSession(
   } finally {
     signal.removeEventListener('abort', close);
     reader.close();
+    if (session !== undefined) output.note(`${options.command} --session ${session} continues it`);
   }
-  if (session !== undefined) output.note(`${options.command} --session ${session} continues it`);
   return { streamed: true, data: null };
 }
 

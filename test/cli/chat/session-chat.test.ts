@@ -25,6 +25,7 @@ async function converse(lines: string[], session?: string) {
   const begun: string[] = [];
   let open: object[] = [];
   const send = async (_id: string, [event]: readonly any[]) => {
+    if (event.content?.[0].text === 'lost') throw new Error('the connection was lost');
     sent.push(event);
     if (event.type === 'user.tool_confirmation') open = [];
     return [{ ...event, id: `sevt_m${sent.length}`, processed_at: AT }];
@@ -82,7 +83,7 @@ async function converse(lines: string[], session?: string) {
     else input.write(`${line}\n`);
   });
   const context = { output, signal: new AbortController().signal } as unknown as CommandContext;
-  await converseWithSession(context, {
+  const thrown = await converseWithSession(context, {
     client,
     prompt: undefined,
     session,
@@ -93,13 +94,17 @@ async function converse(lines: string[], session?: string) {
       const message = { type: 'user.message', content: [{ type: 'text', text }] };
       return { session_id: 'sess_1', events: await send('sess_1', [message]) };
     },
-  });
-  return { stdout, stderr, sent, begun, asked };
+  }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return { stdout, stderr, sent, begun, asked, thrown };
 }
 
 describe('a conversation with an Agent', () => {
   it('is one Session, whose name is told at its end', async () => {
-    const { stdout, stderr, begun, sent } = await converse(['hello', 'more', '/exit']);
+    const { stdout, stderr, begun, sent, thrown } = await converse(['hello', 'more', '/exit']);
+    expect(thrown).toBeUndefined();
     expect(stdout).toBe('you said hello\nyou said more\n');
     expect(begun).toEqual(['hello']);
     expect(sent).toHaveLength(2);
@@ -115,6 +120,25 @@ describe('a conversation with an Agent', () => {
       result: 'allow',
     });
     expect(stdout).toBe('you said tool\n');
+  });
+
+  it(verifies('sessions.waiting', 'takes no line typed before for an answer'), async () => {
+    const { sent, asked } = await converse(['tool\ny', 'n']);
+    expect(asked.join('')).toContain('Allow lookup');
+    expect(sent[1]).toMatchObject({ type: 'user.tool_confirmation', result: 'deny' });
+  });
+
+  it(verifies('sessions.waiting', 'leaves a question open with /exit'), async () => {
+    const { sent, stderr, asked } = await converse(['tool', ' /exit ', 'y']);
+    expect(sent).toHaveLength(1);
+    expect(asked.join('').match(/Allow lookup/g)).toHaveLength(1);
+    expect(stderr).toContain('--session sess_1 continues it');
+  });
+
+  it('names its Session where an error ends it, too', async () => {
+    const { thrown, stderr } = await converse(['hello', 'lost']);
+    expect(thrown).toMatchObject({ message: 'the connection was lost' });
+    expect(stderr).toContain('gateway agents chat helper --session sess_1 continues it');
   });
 
   it('says what is left open at the end of the input', async () => {
