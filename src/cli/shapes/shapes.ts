@@ -102,7 +102,7 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   'keys list': list({ allOf: [KEY, record({ state: text }, KEY_USE)] }),
   'keys get': { allOf: [KEY, SPENDING, record({ organization_name: text })] },
   'keys create': KEY_WITH_VALUE,
-  'keys rotate': KEY_WITH_VALUE,
+  'keys rotate': { allOf: [KEY, record({}, { value: text })] },
   'organizations get': { allOf: [viewOf('organizations'), SPENDING] },
   'budgets list': list(BUDGET),
   'prices show': PRICE_LIST,

@@ -44,6 +44,21 @@ describe('the account on the command line', () => {
     });
   });
 
+  it('rotates a key, and repeats no value that was given', async () => {
+    const body = { name: 'turned', organization: 'team' };
+    await gateway.admin('POST', '/admin/v1/keys', body);
+    const given = 'sk-given-0123456789abcdef0123456789abcdef';
+    const access = { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.adminKey };
+    const rotate = (...more: string[]) =>
+      runCli(['keys', 'rotate', 'turned', '--overlap', '0', '-o', 'json', ...more], {
+        env: { ...access, GIVEN: given },
+      });
+    const taken = await rotate('--value-env', 'GIVEN');
+    expect(taken.json().data).toMatchObject({ name: 'turned' });
+    expect(taken.stdout + taken.stderr).not.toContain(given);
+    expect((await rotate()).json().data.value).toMatch(/^sk-/);
+  });
+
   it('lists calls, newest first', async () => {
     const { data } = (await run('executions', '--json')).json();
     expect(data.map(({ model }: { model: string }) => model)).toEqual(['acme/two', 'acme/one']);

@@ -26,7 +26,10 @@ export const run: RunOf<'keys rotate'> = async ({ args, flags, context }) => {
       : 'no former value works any more';
   const title = `key ${oneLine(String(key['name']))} (${id}) rotated`;
   // A value that was given is not repeated: the log of a pipeline must not hold it.
-  if (isGiven) return { data: key, text: `${title}; ${former}` };
+  if (isGiven) {
+    const { value: _given, ...data } = key;
+    return { data, text: `${title}; ${former}` };
+  }
   context.output.note(`${title}; ${former}; the new value is shown only now`);
   return { data: key, text: String(key['value']) };
 };
