@@ -2,6 +2,7 @@ import type { RequestRecord } from '../../client/requests.ts';
 import { isRecord } from '../../client/http/guards.ts';
 import { ERRORS } from '../../core/errors.ts';
 import { oneLine } from '../../core/printable.ts';
+import { toShellArguments } from '../../core/shell-word.ts';
 import type { Style } from '../output/style.ts';
 import { renderFields, renderTable } from '../output/table.ts';
 import type { Column } from '../output/table.ts';
@@ -184,7 +185,7 @@ function raiseOf(refused: Facts): string {
   const command = raisedBy(refused);
   return [
     isUnbounded ? 'Reserve less: send a limit of output tokens, such as max_tokens.' : '',
-    command && `Raise the limit: gateway ${command}`,
+    command && `Raise the limit: gateway ${command}\nWhere a file declares it, change it there.`,
   ]
     .filter(Boolean)
     .join('\n');
@@ -192,18 +193,18 @@ function raiseOf(refused: Facts): string {
 
 /** Words of the command; empty for a limit that only files and settings have. */
 function raisedBy({ limit, id, name, unit, per }: Facts): string {
-  const called = oneLine(textOf(name) || textOf(id));
+  const called = toShellArguments(oneLine(textOf(name) || textOf(id)));
   const window = per === 'lifetime' ? '' : textOf(per);
-  if (limit === 'budget') return `budgets update ${called} --amount USD`;
+  if (limit === 'budget') return `budgets update --amount USD ${called}`;
   if (limit === 'organization')
-    return `organizations update ${called} --spending-limit.${window || 'lifetime'} USD`;
+    return `organizations update --spending-limit.${window || 'lifetime'} USD ${called}`;
   const ofKey: Readonly<Record<string, string>> = {
     money: `--spending-limit${window && `-${window}`} USD`,
     requests: '--rpm-cap N',
     in_flight: '--concurrency-cap N',
   };
   const flag = ofKey[textOf(unit)];
-  return limit === 'key' && flag ? `keys update ${called} ${flag}` : '';
+  return limit === 'key' && flag ? `keys update ${flag} ${called}` : '';
 }
 
 /** The owner of the limit that refused a request, as rows of lists name it; undefined for none. */

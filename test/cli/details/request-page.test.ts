@@ -105,7 +105,8 @@ model    acme/fast, over chat
 status   402
 
 Reserve less: send a limit of output tokens, such as max_tokens.
-Raise the limit: gateway budgets update blue --amount USD
+Raise the limit: gateway budgets update --amount USD blue
+Where a file declares it, change it there.
 `.trim(),
     );
   });
@@ -113,18 +114,23 @@ Raise the limit: gateway budgets update blue --amount USD
   it.each<[object, string | undefined]>([
     [
       { limit: 'key', name: 'ci', unit: 'money', per: 'lifetime' },
-      'keys update ci --spending-limit USD',
+      'keys update --spending-limit USD ci',
     ],
     [
       { limit: 'key', name: 'ci', unit: 'money', per: 'day' },
-      'keys update ci --spending-limit-day USD',
+      'keys update --spending-limit-day USD ci',
     ],
-    [{ limit: 'key', name: 'ci', unit: 'requests', per: 'minute' }, 'keys update ci --rpm-cap N'],
-    [{ limit: 'key', name: 'ci', unit: 'in_flight' }, 'keys update ci --concurrency-cap N'],
+    [{ limit: 'key', name: 'ci', unit: 'requests', per: 'minute' }, 'keys update --rpm-cap N ci'],
+    [{ limit: 'key', name: 'ci', unit: 'in_flight' }, 'keys update --concurrency-cap N ci'],
     [
       { limit: 'organization', id: 'org_1', name: null, unit: 'money', per: 'month' },
-      'organizations update org_1 --spending-limit.month USD',
+      'organizations update --spending-limit.month USD org_1',
     ],
+    [
+      { limit: 'budget', name: "the team's $HOME", unit: 'money' },
+      String.raw`budgets update --amount USD 'the team'\''s $HOME'`,
+    ],
+    [{ limit: 'budget', name: '-all', unit: 'money' }, 'budgets update --amount USD -- -all'],
     [{ limit: 'key', name: 'ci', unit: 'tokens', per: 'day' }, undefined],
     [{ limit: 'gateway', id: '', name: null, unit: 'requests' }, undefined],
   ])('names the command that raises %o', async (refused, command) => {
