@@ -139,7 +139,7 @@ export function notRunning({ dataDir, stale }: OwnFolder, context: CommandContex
   return new CliError({
     code: 'not_running',
     message: `no gateway runs in ${shownPath(dataDir, context.io.cwd)}${about}`,
-    hint: 'start one with `gateway start`; for one that runs elsewhere: `gateway doctor --server URL`',
+    hint: 'start one with `gateway start`; for one that runs elsewhere: `gateway whoami --server URL`',
   });
 }
 

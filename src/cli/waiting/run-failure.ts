@@ -26,12 +26,14 @@ export async function runFailure(
     NAME in run ? run : await addNames(client, run, signal);
   const { [NAME]: found } = named;
   const name = typeof found === 'string' ? found : schedule;
-  const isSeen = session !== null && type !== 'unknown';
-  const look = isSeen ? `\`gateway sessions events ${session}\` shows its events; ` : '';
+  const look = session !== null ? `\`gateway sessions events ${session}\` shows its events; ` : '';
   return {
     code: type === 'unknown' ? 'unknown_outcome' : (reason ?? type),
     message: `run ${id} ${outcomeText(outcome)}`,
-    hint: `${look}\`gateway trigger ${toShellArguments(name)}\` runs its Schedule again`,
+    hint:
+      type === 'unknown'
+        ? 'look with `gateway runs list` before you trigger its Schedule again'
+        : `${look}\`gateway trigger ${toShellArguments(name)}\` runs its Schedule again`,
     exitCode: (type === 'unknown' ? EXIT.unknown_outcome : EXIT.run_failed).code,
   };
 }
