@@ -538,7 +538,7 @@ describe('gateway runs', () => {
       );
       expect(code).toBe(0);
       expect(stdout).toMatch(/^outcome +unknown: this key may not see Sessions/m);
-      expect(stdout).toMatch(/^next +.*gateway trigger report/m);
+      expect(stdout).toMatch(/^next +.*gateway runs list/m);
     },
   );
 
