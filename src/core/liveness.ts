@@ -13,6 +13,8 @@ export interface ProcessPlace {
 export interface Liveness {
   /** This process. */
   readonly own: ProcessPlace;
+  /** The process that started it; absent where it cannot be seen. */
+  readonly parent?: ProcessPlace | undefined;
   /** True only for a process that has ended; false, too, for one that cannot be seen from here. */
   isGone(place: ProcessPlace): boolean;
 }
@@ -23,10 +25,18 @@ const ENDED = /^[ZXx]$/;
 /** Reads the process table of the host. Undefined where the system has no `/proc`. */
 export function createHostLiveness(): Liveness | undefined {
   const host = hostName();
-  const own = lookAt(process.pid);
-  if (host === undefined || !own) return undefined;
+  if (host === undefined) return undefined;
+  const placeOf = (pid: number): ProcessPlace | undefined => {
+    const seen = lookAt(pid);
+    return seen && { host, pid, started: seen.started };
+  };
+  const own = placeOf(process.pid);
+  if (!own) return undefined;
   return {
-    own: { host, pid: process.pid, started: own.started },
+    own,
+    get parent() {
+      return placeOf(process.ppid);
+    },
     isGone(place) {
       if (place.host !== host) return false;
       if (!exists(place.pid)) return true;

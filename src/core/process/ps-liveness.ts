@@ -1,22 +1,29 @@
 import { execFileSync } from 'node:child_process';
-import { hostname } from 'node:os';
-import type { Liveness } from '../liveness.ts';
+import type { Liveness, ProcessPlace } from '../liveness.ts';
 
 /** Start of a process as `ps` prints it; undefined for one that has ended. */
 type ReadStart = (pid: number) => string | undefined;
+
+/** Host of a system that names no start of the machine: its host name can change while processes run. */
+export const UNNAMED_HOST = '';
 
 /**
  * The liveness of a system without `/proc`, such as macOS, where `ps` shows when a process started.
  * Undefined where there is no `ps` either.
  */
 export function createPsLiveness(readStart: ReadStart = readWithPs): Liveness | undefined {
-  const { pid } = process;
-  const started = readStart(pid);
-  if (started === undefined) return undefined;
-  const host = hostname();
+  const placeOf = (pid: number): ProcessPlace | undefined => {
+    const started = readStart(pid);
+    return started === undefined ? undefined : { host: UNNAMED_HOST, pid, started };
+  };
+  const own = placeOf(process.pid);
+  if (own === undefined) return undefined;
   return {
-    own: { host, pid, started },
-    isGone: (place) => place.host === host && readStart(place.pid) !== place.started,
+    own,
+    get parent() {
+      return placeOf(process.ppid);
+    },
+    isGone: ({ pid, started }) => readStart(pid) !== started,
   };
 }
 

@@ -3,7 +3,7 @@ import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHostLiveness, exists } from '../liveness.ts';
 import type { Liveness, ProcessPlace } from '../liveness.ts';
-import { createPsLiveness } from './ps-liveness.ts';
+import { createPsLiveness, UNNAMED_HOST } from './ps-liveness.ts';
 
 /** An object that a reload changed. */
 export interface ReloadChange {
@@ -123,16 +123,34 @@ export async function removeRuntime(dataDir: string): Promise<void> {
   if (own) await rm(join(dataDir, own.name), { force: true });
 }
 
+/** Makes what finds the record of this process, or of the one that started it, which may be looked for once. */
+export function createOwnRecord(
+  liveness = createLiveness(),
+): (dataDir: string) => RuntimeRecord | undefined {
+  const { own, parent } = liveness ?? {};
+  return (dataDir) =>
+    filesIn(dataDir)
+      .map((name) => readRecord(join(dataDir, name)))
+      .find((record) => isOf(record, process.pid, own) || isOf(record, process.ppid, parent));
+}
+
 function ownRuntime(dataDir: string): { name: string; record: RuntimeRecord } | undefined {
   const own = createLiveness()?.own;
   for (const name of filesIn(dataDir)) {
     const record = readRecord(join(dataDir, name));
-    const { host, started } = record?.place ?? {};
-    // Every container has a process 1.
-    const isOwn = host === own?.host && started === own?.started;
-    if (record?.pid === process.pid && isOwn) return { name, record };
+    if (record && isOf(record, process.pid, own)) return { name, record };
   }
   return undefined;
+}
+
+/** Compares the place as well: every container has a process 1. */
+function isOf(
+  record: RuntimeRecord | undefined,
+  pid: number,
+  place: ProcessPlace | undefined,
+): boolean {
+  const { host, started } = record?.place ?? {};
+  return record?.pid === pid && host === place?.host && started === place?.started;
 }
 
 function filesIn(dataDir: string): string[] {
@@ -158,7 +176,8 @@ function stateOf({ pid, place }: RuntimeRecord, liveness: Liveness | undefined):
   if (place === undefined || liveness === undefined)
     return pid !== undefined && !exists(pid) ? 'ended' : 'unsure';
   const { own } = liveness;
-  if (place.host === own.host) return liveness.isGone(place) ? 'ended' : 'running';
+  if (own.host === UNNAMED_HOST || place.host === own.host)
+    return liveness.isGone(place) ? 'ended' : 'running';
   return bootOf(place) === bootOf(own) ? 'unsure' : 'ended';
 }
 

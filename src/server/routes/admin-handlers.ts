@@ -3,6 +3,7 @@ import { verifyAudit } from '../../audit/verify-audit.ts';
 import { allows } from '../../core/access.ts';
 import type { Use } from '../../core/access.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { createOwnRecord } from '../../core/process/runtime-file.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { TurnQueue } from '../../core/turns/turn-queue.ts';
 import { createLimitWarnings } from '../../routing/small-limits.ts';
@@ -101,6 +102,8 @@ export function reportHandlers(deps: AdminDeps): HandlersOf<typeof REPORT_ROUTES
       body: await answer(exchange, principal),
     }));
   const { audit } = deps.repository;
+  // Where the system has no /proc, a program is asked for the place of a process: once.
+  const ownRecord = createOwnRecord();
   const shown: ShowRecords = async (records, exchange, principal) => {
     if (!allows(principal.role, 'content'))
       return records.map(({ content: _content, ...record }) => record);
@@ -112,7 +115,7 @@ export function reportHandlers(deps: AdminDeps): HandlersOf<typeof REPORT_ROUTES
     routing: to('read', async ({ search }) => reportPlan(search, deps)),
     budgets: to('costs', () => reportBudgets(null, deps)),
     spending: to('costs', ({ search }) => reportSpending(search, deps)),
-    status: to('read', () => reportStatus(deps)),
+    status: to('read', () => reportStatus({ ...deps, ownRecord })),
     requests: to('read', async (exchange, principal) => {
       const page = await listRequests({ store }, toRequestQuery(exchange.search));
       const data = await shown(page.data, exchange, principal);

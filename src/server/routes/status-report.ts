@@ -1,5 +1,5 @@
 import type { ServerConfig } from '../../config/schema/server-config.ts';
-import { readRuntimes } from '../../core/process/runtime-file.ts';
+import type { RuntimeRecord } from '../../core/process/runtime-file.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { duePrefix } from '../../jobs/job-rows.ts';
 import type { Catalog, Model, Route } from '../../routing/catalog.ts';
@@ -19,6 +19,8 @@ export interface StatusDeps {
   catalog(): Catalog;
   readonly health: Pick<Health, 'look'>;
   readonly config: Pick<ServerConfig, 'dataDir'>;
+  /** Finds what this process, or the one that started it, has written down in a folder. */
+  ownRecord(dataDir: string): RuntimeRecord | undefined;
 }
 
 /** Kinds of jobs that are work of people, by the word of the report. */
@@ -100,13 +102,8 @@ export async function reportStatus(deps: StatusDeps): Promise<StatusView> {
   };
 }
 
-/** Written down by the first process, which this one is or was started by. */
-function followedBy({ config }: StatusDeps): StatusView['follows'] {
-  const { pid, ppid } = process;
-  const { record } =
-    readRuntimes(config.dataDir).find(({ record: own }) => own.pid === pid || own.pid === ppid) ??
-    {};
-  const { files = [], watch = false } = record ?? {};
+function followedBy({ config, ownRecord }: StatusDeps): StatusView['follows'] {
+  const { files = [], watch = false } = ownRecord(config.dataDir) ?? {};
   return files.length === 0 ? null : { files, watch };
 }
 

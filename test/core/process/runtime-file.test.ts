@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createHostLiveness } from '../../../src/core/liveness.ts';
 import { createPsLiveness } from '../../../src/core/process/ps-liveness.ts';
 import {
+  createOwnRecord,
   findRuntime,
   noteOutcome,
   readRuntimes,
@@ -144,6 +145,29 @@ describe('a process of a file', () => {
   });
 });
 
+describe('the record of this process', () => {
+  const { parent: above } = createHostLiveness() ?? {};
+
+  it.each([
+    ['its own', () => OWN, true],
+    ['that of the process which started it', () => ({ pid: process.ppid, place: above }), true],
+    ['none of another container', () => ({ ...OWN, place: { ...own, host: 'other' } }), false],
+    ['none of a former process', () => ({ ...OWN, place: { ...own, started: '1' } }), false],
+  ])(verifies('process.status', 'is %s'), async (_what, record, isFound) => {
+    await put(record());
+    expect(createOwnRecord()(dataDir) !== undefined).toBe(isFound);
+  });
+
+  it('is found with one look at the processes, whenever it is asked for', async () => {
+    let looks = 0;
+    const find = createOwnRecord(createPsLiveness(() => `start ${++looks}`));
+    const { pid } = process;
+    await put({ pid, place: { host: '', pid, started: 'start 1' } });
+    expect([find(dataDir), find(dataDir)]).toMatchObject([{ pid }, { pid }]);
+    expect(looks).toBe(2);
+  });
+});
+
 describe('without /proc', () => {
   it('the start of a process is what ps prints', () => {
     const liveness = createPsLiveness() ?? expect.fail('no ps');
@@ -151,7 +175,19 @@ describe('without /proc', () => {
     expect(liveness.isGone(liveness.own)).toBe(false);
     expect(liveness.isGone({ ...liveness.own, started: 'Thu Jan 1 00:00:00 1970' })).toBe(true);
     expect(liveness.isGone({ ...liveness.own, pid: 2 ** 22 + 1 })).toBe(true);
-    expect(liveness.isGone({ ...liveness.own, host: 'other', started: '' })).toBe(false);
+    expect(liveness.parent?.pid).toBe(process.ppid);
     expect(createPsLiveness(() => undefined)).toBeUndefined();
   });
+
+  it(
+    verifies('process.status', 'without /proc, the name of the machine says nothing of a process'),
+    async () => {
+      const liveness = createPsLiveness((pid) => `start of ${pid}`) ?? expect.fail('no ps');
+      const [host, pid] = ['former.local', process.ppid];
+      await put({ pid, place: { host, pid, started: `start of ${pid}` } });
+      expect(readRuntimes(dataDir, liveness).map(({ state }) => state)).toEqual(['running']);
+      await put({ pid, place: { host, pid, started: 'another start' } });
+      expect(readRuntimes(dataDir, liveness).map(({ state }) => state)).toEqual(['ended']);
+    },
+  );
 });

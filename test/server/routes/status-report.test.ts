@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Model, Route } from '../../../src/routing/catalog.ts';
 import type { RouteHealth } from '../../../src/routing/health.ts';
-import { writeRuntime } from '../../../src/core/process/runtime-file.ts';
+import { createOwnRecord, writeRuntime } from '../../../src/core/process/runtime-file.ts';
 import { VERSION } from '../../../src/server/process/gateway-version.ts';
 import { reportStatus } from '../../../src/server/routes/status-report.ts';
 import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
@@ -49,6 +49,7 @@ async function report({
     catalog: () => fakeCatalog(...models),
     health: { look: ({ upstreamModel }: Route) => ({ ...WELL, ...health[upstreamModel] }) },
     config: { dataDir },
+    ownRecord: createOwnRecord(),
   });
 }
 
