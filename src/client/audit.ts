@@ -100,8 +100,7 @@ export function createAuditClient({
     watch: (query, options) =>
       watchList(
         {
-          list(since, newest) {
-            const limit = newest ? 1 : MOST_OF_PAGE;
+          list(since, limit = MOST_OF_PAGE) {
             const from = since === undefined ? {} : { from: since };
             return list({ ...query, limit, ...from }, options.signal);
           },

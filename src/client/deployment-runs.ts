@@ -145,12 +145,14 @@ function watchRuns(
   };
   return watchList(
     {
-      list: (since, newest) =>
-        newest ? joined({ limit: 1 }, 1) : joined({ 'created_at[gte]': since }),
+      list: (since, most) =>
+        most === undefined ? joined({ 'created_at[gte]': since }) : joined({}, most),
       pending: () => joined({ status: 'pending' }),
       timeOf: ({ created_at }) => created_at,
       stateOf: ({ outcome }) => outcome.type,
-      isPending: ({ outcome }) => !isAtRest(outcome) || outcome.type === 'waiting',
+      isPending: ({ outcome }) => outcome.type === 'pending',
+      isOpen: ({ outcome: { type } }) => type === 'running' || type === 'waiting',
+      again: (runs) => withOutcomes(sessions, runs, signal),
       disorderMs: DISORDER_MS,
     },
     { ...options, clock },

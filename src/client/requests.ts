@@ -77,8 +77,7 @@ export function createRequestsClient({
     watch: (query, options) =>
       watchList(
         {
-          list(since, newest) {
-            const limit = newest ? 1 : MOST_OF_PAGE;
+          list(since, limit = MOST_OF_PAGE) {
             return list(
               { ...query, limit, ...(since !== undefined && { from: since }) },
               options.signal,

@@ -61,17 +61,20 @@ async function connect(handler: Handler, outcomes: Outcomes = {}) {
 /** A gateway with these runs at each look, the last ones for good. */
 function serve(looks: (DeploymentRunView[] | number)[]): Handler {
   let look = 0;
+  let isFirst = true;
   return ({ query }) => {
-    // Whoever asks for one run alone, or for those under way, asks ahead of the look itself.
-    const isNewest = query.get('limit') === '1';
-    const isPeek = isNewest || query.get('status') === 'pending';
+    // The newest, and those under way, are asked for ahead of the look itself.
+    const isOpen = query.get('status') === 'pending';
+    const isNewest = isFirst && !isOpen && !query.has('created_at[gte]');
+    isFirst &&= !isNewest;
+    const isPeek = isNewest || isOpen;
     const runs = looks[Math.min(look, looks.length - 1)] ?? [];
     if (!isPeek) look++;
     if (typeof runs === 'number') return { status: runs, body: { error: 'not now' } };
     const from = query.get('created_at[gte]') ?? '';
     const found = runs.filter(({ created_at: at }) => at >= from).reverse();
     const open = found.filter((run) => statusOf(run) === 'pending');
-    const data = isNewest ? found.slice(0, 1) : isPeek ? open : found;
+    const data = isOpen ? open : found;
     return { body: { data, next_page: null } };
   };
 }
@@ -133,6 +136,46 @@ describe('a watch of runs', () => {
       expect(seen).toEqual(['drun_0001 running', 'drun_0001 waiting', 'drun_0001 failed']);
     },
   );
+
+  it(
+    verifies('schedules.outcome', 'tells of a run whose Session began before the watch'),
+    async () => {
+      const outcomes: Outcomes = {
+        'sess_-7200': ['running', 'running', 'failed'],
+        'sess_-7100': ['waiting', 'waiting', 'waiting', 'completed'],
+      };
+      const runs = [runAt(-7_200), runAt(-7_100), runAt(0)];
+      const { client, calls } = await connect(serve([runs]), outcomes);
+      const options = { filters: {}, intervalMs: 2_000, onTrouble: () => undefined };
+      const seen: string[] = [];
+      for await (const { id, outcome } of client.deploymentRuns.watch(options)) {
+        seen.push(`${id} ${outcome.type}`);
+        if (seen.length === 2) break;
+      }
+      expect(seen).toEqual(['drun_-7200 failed', 'drun_-7100 completed']);
+      // Neither of them makes a look longer.
+      const from = forRuns(calls).flatMap(({ query }) => query.get('created_at[gte]') ?? []);
+      expect(new Set(from)).toEqual(new Set([runAt(-60).created_at]));
+    },
+  );
+
+  it('asks again for the 500 newest whose Sessions run or wait, and for no more', async () => {
+    const outcomes: Outcomes = { sess_2000: ['running', 'failed'] };
+    const all = Array.from({ length: 501 }, (_, at) => runAt(at));
+    for (const { session_id: id } of all) outcomes[String(id)] = ['waiting'];
+    const from = runAt(0).created_at;
+    const { client, calls } = await connect(serve([all, [...all, runAt(2_000)]]), outcomes);
+    expect(await watched(client, 503, { from })).toHaveLength(503);
+    const asked = calls.filter(({ path }) => path === '/v1/sessions').slice(-5);
+    const ids = asked.flatMap(({ query }) => query.get('ids')?.split(',') ?? []);
+    // With the one that the list itself brought.
+    expect(ids.toSorted()).toEqual(
+      all
+        .slice(2)
+        .map(({ session_id: id }) => id)
+        .toSorted(),
+    );
+  });
 
   it('tells of a run that was under way long before', async () => {
     const looks = [PENDING, PENDING, {}].map((rest) => [runAt(-7_200, rest), runAt(0)]);
