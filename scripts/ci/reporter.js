@@ -1,5 +1,5 @@
 // A reporter of vitest that writes what the verdict of a run needs, as JSON, to the file that
-// TEST_RESULTS names: per file its project, seconds (loading included), tests and errors.
+// TEST_RESULTS names: per file its seconds (loading included), tests and errors.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 
@@ -27,7 +27,6 @@ export default class ResultsReporter {
     const { collectDuration, setupDuration, prepareDuration, duration } = module.diagnostic();
     return {
       file: relative(this.#root, module.moduleId),
-      project: module.project.name,
       // A worker that ended in the middle leaves its file pending.
       passed: module.ok() && module.state() !== 'pending' && module.state() !== 'queued',
       seconds: (collectDuration + setupDuration + prepareDuration + duration) / 1_000,

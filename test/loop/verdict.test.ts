@@ -18,7 +18,7 @@ function test(name: string, state = 'passed', seconds = 0.1): TestResult {
 
 function file(path: string, tests: TestResult[], more: Partial<FileResult> = {}): FileResult {
   const passed = tests.every(({ state }) => state !== 'failed');
-  return { file: path, project: 'quick', passed, seconds: 1, tests, errors: [], ...more };
+  return { file: path, passed, seconds: 1, tests, errors: [], ...more };
 }
 
 function results(...files: FileResult[]): Results {
@@ -100,8 +100,8 @@ describe('a file that failed', () => {
 });
 
 describe('a quick test above its share of the time', () => {
-  const slow = (seconds: number, project = 'quick') =>
-    results(file('test/s.test.ts', [test('waits', 'passed', seconds)], { project }));
+  const slow = (seconds: number, path = 'test/s.test.ts') =>
+    results(file(path, [test('waits', 'passed', seconds)]));
 
   it(
     verifies('loop.ci-budget', 'runs again alone and fails only if it is above it there, too'),
@@ -120,7 +120,7 @@ describe('a quick test above its share of the time', () => {
   });
 
   it('is none where it is deep', () => {
-    expect(doubtfulFiles(slow(30, 'deep'), 10)).toEqual([]);
+    expect(doubtfulFiles(slow(30, 'test/s.deep.test.ts'), 10)).toEqual([]);
   });
 });
 
