@@ -15,7 +15,7 @@ export interface Failure {
 export interface FlagSpec {
   /** Long name without dashes; a name that starts with `no-` is a switch that turns something off. */
   name: string;
-  /** Other names of it, which help and completion leave out. */
+  /** Other names of it, a single letter among them, which help and completion leave out. */
   also?: readonly string[];
   short?: string;
   /** Durations are seconds or `300ms | 2s | 5m | 1h`. */
@@ -30,6 +30,8 @@ export interface FlagSpec {
   offers?: readonly string[];
   /** May be given several times, each time with one value; in the environment separated by commas. */
   repeatable?: boolean;
+  /** Flags of the command that are refused next to it. */
+  excludes?: readonly string[];
   /** Smallest number allowed. */
   min?: number;
   max?: number;
@@ -94,14 +96,22 @@ export interface CommandSpec {
   output?: Readonly<Record<string, unknown>>;
   /** Formats of --output in addition to text and json. */
   formats?: readonly string[];
-  /** True: its result is a list in the formats of lists. Default: true where the name says so. */
-  lists?: true;
+  /**
+   * True: its result is a list in the formats of lists. Default: true where the name says so. `unnamed`: of rows
+   * without name and id.
+   */
+  lists?: true | 'unnamed';
   /** A quick answer without the parser, when the words after the command carry no flag. */
   light?: () => Promise<{ answer: LightAnswer }>;
   /** Handles SIGINT and SIGTERM itself. */
   ownsSignals?: boolean;
   /** True: serves until it is stopped, so --timeout is not the time of the whole command. */
   serves?: true;
+  /**
+   * True: has no end of its own, so --timeout ends it, but no setting that is meant for calls. An object: only
+   * with one of these flags, or without this argument.
+   */
+  endless?: true | { readonly with: readonly string[] } | { readonly without: string };
   /** Loads the code, which reads only what this declares; absent for a group of commands. */
   load?: () => Promise<{ run: (input: never) => Promise<CommandResult> }>;
 }

@@ -1,9 +1,11 @@
+import { CliError, usageError } from './cli-error.ts';
 import { createContext } from './context.ts';
-import { schemaOf, type CommandResult, type CommandSpec, type FlagSpec } from './command.ts';
+import { schemaOf } from './command.ts';
+import type { CommandResult, CommandSpec, Failure, FlagSpec } from './command.ts';
 import type { CommandInput } from './command-input.ts';
 import { dataFormat, formatsOf, WIDE } from './output/data-format.ts';
 import { toFailure } from './failure.ts';
-import { resolveFlags } from './grammar/flags.ts';
+import { resolveFlags, type FlagValues } from './grammar/flags.ts';
 import { GLOBAL_FLAGS, type GlobalFlags } from './grammar/global-flags.ts';
 import type { CliIo } from './io.ts';
 import { createOutput, type Output } from './output/output.ts';
@@ -29,9 +31,15 @@ export async function runCommand(io: CliIo, { commands, argv }: CommandLine): Pr
     const call = parseArgv({ commands, globals: GLOBAL_FLAGS }, argv);
     schema = schemaOf(call.command);
     const { format, globals } = await globalsOf(call, io);
-    if (!call.command.ownsSignals) signals = watchSignals(io, limitOf(call.command, globals));
-    output = outputFor(io, format === 'json' ? 'json' : 'text', { globals, signals });
-    return await execute(call, { io, output, globals, format, signals });
+    const rename = (failure: Failure): Failure => signals?.rename(failure) ?? failure;
+    output = outputFor(io, format === 'json' ? 'json' : 'text', { globals, rename });
+    const { command, flags: given } = call;
+    const specs = command.flags ?? [];
+    const { values: flags } = resolveFlags({ specs, command, given, env: io.env });
+    const isEndless = hasNoEnd(call, flags);
+    if (isEndless) refuseDocument(format);
+    if (!command.ownsSignals) signals = watchSignals(io, limitOf({ command, globals, isEndless }));
+    return await execute(call, { io, output, globals, flags, format, signals });
   } catch (thrown) {
     const failure = withListHint(toFailure(thrown));
     if (thrown instanceof UnknownCommand) {
@@ -46,12 +54,37 @@ export async function runCommand(io: CliIo, { commands, argv }: CommandLine): Pr
   }
 }
 
+/** True for a conversation, a stream that is followed, and another program. */
+function hasNoEnd({ command: { endless }, args }: ParsedArgv, flags: Flags): boolean {
+  if (endless === undefined || endless === true) return endless === true;
+  return 'with' in endless
+    ? endless.with.some((name) => flags[name] === true)
+    : args[endless.without] === undefined;
+}
+
+/** A document has an end: lines that come one by one never make one. */
+function refuseDocument(format: string): void {
+  if (format === 'text' || format === 'json' || format === WIDE) return;
+  const message = `-o ${format} prints a whole list, and this has no end`;
+  throw usageError(message, 'use -o json for one JSON object per line, or leave -o out for text');
+}
+
 /** Milliseconds that a command may take as a whole: where a person says so, and not in a file of settings. */
-function limitOf({ serves }: CommandSpec, globals: GlobalFlags): number | undefined {
+function limitOf({
+  command: { serves },
+  globals,
+  isEndless,
+}: {
+  readonly command: CommandSpec;
+  readonly globals: GlobalFlags;
+  readonly isEndless: boolean;
+}): number | undefined {
   const layer = globals.origin('timeout')?.layer;
-  const isSaid = layer === 'flag' || layer === 'env';
+  const isSaid = layer === 'flag' || (layer === 'env' && !isEndless);
   return isSaid && serves !== true ? globals.values.timeout : undefined;
 }
+
+type Flags = FlagValues<readonly FlagSpec[]>;
 
 /** Input of any command; one whose flags follow from its target finds them by name. */
 type LoadedInput = CommandInput & { readonly loaded: CommandInput['flags'] };
@@ -60,6 +93,7 @@ interface Execution {
   io: CliIo;
   output: Output;
   globals: GlobalFlags;
+  flags: Flags;
   format: string;
   /** Absent for a command that owns them. */
   signals: WatchedSignals | undefined;
@@ -67,16 +101,10 @@ interface Execution {
 
 async function execute(
   call: ParsedArgv,
-  { io, output, globals, format, signals }: Execution,
+  { io, output, globals, flags, format, signals }: Execution,
 ): Promise<number> {
   const { command } = call;
   const inFormat = await dataFormat(format, command);
-  const { values: flags } = resolveFlags({
-    specs: command.flags ?? [],
-    command,
-    given: call.flags,
-    env: io.env,
-  });
   const signal = signals?.signal ?? new AbortController().signal;
   const context = createContext({ io, output, globals, signal, format });
   try {
@@ -89,10 +117,10 @@ async function execute(
   } catch (thrown) {
     const exitCode = signals?.exitCode();
     if (exitCode === undefined) throw thrown;
-    await output.failure(
-      { code: 'interrupted', message: 'interrupted', exitCode },
-      schemaOf(command),
-    );
+    // A command that says itself how far it came is not spoken over.
+    const { code, message, hint } =
+      thrown instanceof CliError ? thrown : { code: 'interrupted', message: 'interrupted' };
+    await output.failure({ code, message, hint, exitCode }, schemaOf(command));
     // A command that does not end by itself would keep the process.
     if (signals?.isStuck()) io.exit(exitCode);
     return exitCode;
@@ -119,7 +147,7 @@ async function globalsOf({ command, globals: given }: ParsedArgv, io: CliIo) {
 function outputFor(
   io: CliIo,
   format: 'text' | 'json',
-  { globals, signals }: { globals?: GlobalFlags; signals?: WatchedSignals | undefined } = {},
+  { globals, rename }: { globals?: GlobalFlags; rename?: (failure: Failure) => Failure } = {},
 ): Output {
   const off = globals?.values['no-color'] ?? io.argv.includes('--no-color');
   const width = String(globals?.values.output) === WIDE ? Infinity : undefined;
@@ -133,7 +161,7 @@ function outputFor(
     debug: globals?.values.debug ?? false,
     style: styleOf(io.stdout),
     errorStyle: styleOf(io.stderr),
-    rename: signals?.rename,
+    rename,
     onEvents: () => {
       io.isStreaming = true;
     },

@@ -140,6 +140,20 @@ describe('command table', () => {
     expect(same).toBe(page);
   });
 
+  it('excludes flags and arguments that there are', () => {
+    for (const { name, flags = [], args = [], endless } of COMMANDS) {
+      const known = new Set(flags.map((flag) => flag.name));
+      const named = flags.flatMap(({ excludes = [] }) => excludes);
+      if (typeof endless === 'object' && 'with' in endless) named.push(...endless.with);
+      expect(
+        named.filter((one) => !known.has(one)),
+        name,
+      ).toEqual([]);
+      if (typeof endless === 'object' && 'without' in endless)
+        expect(args.map((arg) => arg.name)).toContain(endless.without);
+    }
+  });
+
   it('has commands that can be loaded', async () => {
     for (const { name, load } of COMMANDS) {
       if (name === 'start') continue;

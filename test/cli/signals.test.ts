@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { COMMANDS } from '../../src/cli/commands.ts';
 import { watchSignals } from '../../src/cli/signals.ts';
 import { startFakeServer } from '../client/fake-server.ts';
 import type { FakeServer } from '../client/fake-server.ts';
@@ -10,7 +11,11 @@ let server: FakeServer | undefined;
 afterEach(() => server?.close());
 
 /** Follows a Session of which nothing is heard. */
-async function follow(words: string[], env: Record<string, string> = {}, signals?: EventEmitter) {
+async function follow(
+  words: string[],
+  env: Record<string, string> = {},
+  { signals, stopMs = 400 }: { signals?: EventEmitter; stopMs?: number } = {},
+) {
   server = await startFakeServer(({ path }, response) => {
     const at = '2026-11-21T10:00:00.000Z';
     if (path === '/v1/sessions/sess_1')
@@ -18,7 +23,7 @@ async function follow(words: string[], env: Record<string, string> = {}, signals
     if (path.endsWith('/events')) return { body: { data: [], next_page: null } };
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(': nothing\n\n');
-    setTimeout(() => signals?.emit('SIGINT'), 400);
+    setTimeout(() => signals?.emit('SIGINT'), stopMs);
     return undefined;
   });
   const all = { GATEWAY_SERVER: server.url, GATEWAY_API_KEY: 'sk-test', ...env };
@@ -42,12 +47,54 @@ describe('--timeout', () => {
     },
   );
 
-  it('counts from the environment, too, and leaves Ctrl-C its own exit code', async () => {
-    expect((await follow([], { GATEWAY_TIMEOUT: '200ms' })).code).toBe(8);
-    const stopped = await follow(['--timeout', '20s'], {}, new EventEmitter());
-    expect(stopped.code).toBe(130);
-    expect(stopped.stderr).toContain('interrupted');
-  });
+  it(
+    verifies(
+      'cli.timeout',
+      'leaves Ctrl-C its own exit code, and of the environment ends no stream',
+    ),
+    async () => {
+      const signals = new EventEmitter();
+      // Later than the end of that time would be.
+      const stopMs = 200 + 1_000 + 100;
+      const stopped = await follow([], { GATEWAY_TIMEOUT: '200ms' }, { signals, stopMs });
+      expect(stopped.code).toBe(130);
+      expect(stopped.stderr).toContain('interrupted');
+    },
+  );
+
+  it(
+    verifies('cli.timeout', 'of the environment ends what has an end of its own; this has none'),
+    () => {
+      const endless = COMMANDS.flatMap(({ name, endless: when }) => {
+        if (when === undefined) return [];
+        if (when === true) return [name];
+        return 'with' in when
+          ? when.with.map((flag) => `${name} --${flag}`)
+          : [`${name} without ${when.without}`];
+      });
+      const answers = ['allow', 'deny', 'answer', 'send', 'interrupt'].flatMap((word) => [
+        `sessions ${word} --follow`,
+        `sessions ${word} --tail`,
+      ]);
+      expect(endless.toSorted()).toEqual(
+        [
+          ...answers,
+          'agents chat without message',
+          'audit --follow',
+          'chat without prompt',
+          'connect --run',
+          'invoke --follow',
+          'login',
+          'logs --follow',
+          'runs watch',
+          'services chat without message',
+          'sessions tail',
+          'tail',
+          'trigger --tail',
+        ].toSorted(),
+      );
+    },
+  );
 });
 
 describe('the signals of a command', () => {

@@ -13,10 +13,12 @@ import {
 } from '../../config/transfer/plan-transfer.ts';
 import { listed } from '../output/listed.ts';
 import { counted } from '../../core/counted.ts';
+import { reasonOf } from '../../core/errors.ts';
 import { oneLine } from '../../core/printable.ts';
 import { suggest } from '../../core/suggest.ts';
 import { toResourceClient } from '../resources/admin-resources.ts';
 import { CliError, usageError } from '../cli-error.ts';
+import { toFailure } from '../failure.ts';
 import { requireRights } from '../project/require-rights.ts';
 import type { CommandResult } from '../command.ts';
 import { inTurn } from '../waiting/in-turn.ts';
@@ -48,13 +50,18 @@ async function transfer(
     context.output.note(objects.map((object) => lineOf(object, planned)).join('\n'));
     await context.confirm(`Give ${counted(objects.length, 'object')} to namespace ${planned.to}?`);
   }
-  let moved = 0;
+  const moved: Transferred[] = [];
+  const { signal } = context;
   try {
-    const onMoved = () => void moved++;
-    const { signal } = context;
+    const onMoved = (object: Transferred) => void moved.push(object);
     await executeTransfer({ client: resources, transfer: planned, onMoved, signal });
   } catch (thrown) {
-    throw failureOf(thrown, { moved, count: objects.length });
+    const counts = { moved: moved.length, count: objects.length };
+    const failed = failureOf(thrown, { ...counts, isStopped: signal.aborted });
+    if (!(failed instanceof CliError) || failed.cause instanceof StalePlanError) throw failed;
+    const { data } = resultOf({ ...planned, objects: moved }, { isDone: false });
+    const text = moved.map((object) => lineOf(object, planned)).join('\n');
+    return { data, text, failure: toFailure(failed) };
   }
   return resultOf(planned, { isDone: true });
 }
@@ -151,10 +158,13 @@ function refuse(planned: Transfer, words: Words): void {
 }
 
 /** A transfer that stopped in the middle, with what the same command does next. */
-function failureOf(thrown: unknown, { moved, count }: { moved: number; count: number }): unknown {
+function failureOf(
+  thrown: unknown,
+  { moved, count, isStopped }: { moved: number; count: number; isStopped: boolean },
+): unknown {
   const isStale = thrown instanceof StalePlanError;
   if (moved === 0 && !isStale) return thrown;
-  const cause = thrown instanceof Error ? thrown.message : 'unknown reason';
+  const cause = isStopped ? 'it was stopped' : reasonOf(thrown);
   return new CliError({
     code: isStale ? 'stale_plan' : 'partly_transferred',
     message: `${moved} of ${counted(count, 'object')} ${moved === 1 ? 'is' : 'are'} moved: ${cause}`,

@@ -80,6 +80,15 @@ export function resolveFlags<F extends readonly FlagSpec[]>(
       found === undefined ? absent(spec) : toValue(spec, found.value, found.source);
     if (found !== undefined) origins.set(spec.name, found.origin);
   }
+  /** The flag or variable that gives a value. */
+  const giverOf = (name: string): string | undefined => {
+    const { layer = 'default', text } = origins.get(name) ?? {};
+    return layer === 'default' || values[name] === false ? undefined : text;
+  };
+  for (const { name, excludes = [] } of specs) {
+    const [giver, other] = [giverOf(name), excludes.map(giverOf).find(Boolean)];
+    if (giver && other) throw usageError(`${giver} and ${other} cannot be combined`);
+  }
   // Each is converted as its declaration says.
   return { values: values as FlagValues<F>, origin: (name) => origins.get(name) };
 }

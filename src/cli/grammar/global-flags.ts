@@ -59,7 +59,7 @@ export const GLOBAL_FLAGS = [
     default: '60s',
     min: 1,
     description:
-      'Time of the whole command, exit 8 at its end; without it, calls are given up after 60s',
+      'Time of the whole command, exit 8 at its end; without it, calls are given up after 60s. The variable ends no conversation and nothing that is followed',
   },
 ] as const satisfies readonly FlagSpec[];
 

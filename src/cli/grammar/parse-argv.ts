@@ -116,7 +116,10 @@ function addFlags(node: Command, flags: readonly FlagSpec[]): void {
   for (const { name, also = [], short, type, repeatable } of flags) {
     const value = type === 'boolean' ? '' : ' <value>';
     const own = `${short === undefined ? '' : `-${short}, `}--${name}${value}`;
-    for (const written of [own, ...also.map((other) => `--${other}${value}`)]) {
+    for (const written of [
+      own,
+      ...also.map((other) => `${other.length === 1 ? '-' : '--'}${other}${value}`),
+    ]) {
       const option = new Option(written);
       // One value per repetition: a variadic option would swallow the arguments after it.
       if (repeatable)

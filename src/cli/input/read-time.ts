@@ -18,16 +18,13 @@ export function readTime<N extends string>(
   return new Date(at).toISOString();
 }
 
-/** The beginning that --from or --since names; `now` is milliseconds since epoch. Exit 64 for both. */
+/** The beginning that --from or --since names; `now` is milliseconds since epoch. */
 export function readBeginning(
   flags: FlagValues<readonly [typeof FROM, typeof SINCE]>,
   now: number,
 ): string | undefined {
   const since = flags.since;
-  const from = readTime(flags, 'from');
-  if (since === undefined) return from;
-  if (from !== undefined) throw usageError('--since and --from cannot be combined');
-  return new Date(now - since).toISOString();
+  return since === undefined ? readTime(flags, 'from') : new Date(now - since).toISOString();
 }
 
 /** Reads the range of --from, --since and --to. */

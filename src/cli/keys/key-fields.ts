@@ -61,9 +61,6 @@ function readAmount(flags: Limits, flag: AmountFlag): string | undefined {
 function readExpiry(flags: Limits, now: number): string | undefined {
   const at = flags['expires-at'];
   const after = flags['expires-in'];
-  if (at !== undefined && after !== undefined) {
-    throw usageError('--expires-at and --expires-in cannot be combined');
-  }
   if (after !== undefined) return new Date(now + after).toISOString();
   if (at === undefined) return undefined;
   if (Number.isNaN(Date.parse(at))) throw usageError(`--expires-at must be a time, not "${at}"`);

@@ -36,21 +36,23 @@ export async function askOwn(
 ): Promise<Asked> {
   const server = ownUrlOf(runtime.record);
   if (server === undefined) return { problem: notOwnText(runtime) };
+  const { io, clock, signal } = context;
   const timeoutMs = Math.min(context.timeoutMs, TIMEOUT_MS);
-  let isReady: boolean | undefined;
+  const how = io.fetch ? { fetch: io.fetch } : { transport: sendWithNode };
+  const clientOf = (apiKey: string | undefined): Client =>
+    createClient({ baseUrl: server, apiKey, clock, timeoutMs, retry: { maxAttempts: 1 }, ...how });
+  let asked: Asked = {};
   try {
+    asked = { isReady: await readReady(clientOf(undefined), signal) };
     const { apiKey } = await keyFor(server, dataDir, context);
-    const { io, clock } = context;
-    const how = io.fetch ? { fetch: io.fetch } : { transport: sendWithNode };
-    const retry = { maxAttempts: 1 };
-    const client = createClient({ baseUrl: server, apiKey, clock, timeoutMs, retry, ...how });
-    isReady = await readReady(client, context.signal);
-    if (apiKey === undefined) return { isReady, problem: NO_KEY };
-    const status = await client.operators.status(context.signal);
-    return { isReady, status, waiting: await countWaiting(client, context.signal) };
+    if (apiKey === undefined) return { ...asked, problem: NO_KEY };
+    const client = clientOf(apiKey);
+    asked = { ...asked, status: await client.operators.status(signal) };
+    return { ...asked, waiting: await countWaiting(client, signal) };
   } catch (thrown) {
     const { message, hint } = toFailure(thrown);
-    return { isReady, problem: hint === undefined ? message : `${message}\n${hint}` };
+    const what = asked.status === undefined ? '' : 'Sessions that wait were not counted: ';
+    return { ...asked, problem: `${what}${message}${hint === undefined ? '' : `\n${hint}`}` };
   }
 }
 

@@ -5,7 +5,8 @@ import type { CommandResult, CommandSpec } from '../command.ts';
 import type { Output } from './output.ts';
 
 /** Formats of --output that every command takes which lists or gets something. */
-const DATA_FORMATS = ['yaml', 'name', 'jsonpath=EXPR'] as const;
+const NAME = 'name';
+const DATA_FORMATS = ['yaml', NAME, 'jsonpath=EXPR'] as const;
 /** Format of lists: their table with every column, however wide. */
 export const WIDE = 'wide';
 const CSV = 'csv';
@@ -17,6 +18,8 @@ const isNamed = (kind: string): boolean => Object.hasOwn(KINDS, kind) || kind ==
 
 /** Formats of --output in addition to text and json. */
 export function formatsOf({ name, lists, formats = [] }: CommandSpec): readonly string[] {
+  if (lists === 'unnamed')
+    return [...new Set([...formats, ...LIST_FORMATS])].filter((format) => format !== NAME);
   if (lists === true || name.endsWith(' list')) return [...new Set([...formats, ...LIST_FORMATS])];
   return /^\S+ get$/.test(name) ? [...formats, WIDE, ...DATA_FORMATS] : formats;
 }
@@ -49,7 +52,7 @@ async function rendererOf(
     const { stringify } = await import('yaml');
     return (data) => stringify(data, { lineWidth: 0, aliasDuplicateObjects: false });
   }
-  if (format === 'name')
+  if (format === NAME)
     return (data) =>
       listOf(data)
         .map((one) => named(one, kind))

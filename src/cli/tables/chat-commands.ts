@@ -43,6 +43,7 @@ export const CHAT_COMMANDS = [
       },
       { name: 'no-stream', type: 'boolean', description: 'Wait for the whole answer' },
     ],
+    endless: { without: 'prompt' },
     load: () => import('../commands/models/chat.ts'),
   },
   {
@@ -78,9 +79,15 @@ export const CHAT_COMMANDS = [
       {
         name: 'write',
         type: 'boolean',
+        excludes: ['run'],
         description: 'Merge into the file of the tool and keep a backup',
       },
-      { name: 'undo', type: 'boolean', description: 'Restore the file as it was before --write' },
+      {
+        name: 'undo',
+        type: 'boolean',
+        excludes: ['write', 'run'],
+        description: 'Restore the file as it was before --write',
+      },
       {
         name: 'create-key',
         type: 'boolean',
@@ -89,9 +96,11 @@ export const CHAT_COMMANDS = [
       {
         name: 'print-key',
         type: 'boolean',
+        excludes: ['write', 'undo', 'run'],
         description: 'Print only the key of the tool: the kept one, or at the first time a new one',
       },
     ],
+    endless: { with: ['run'] },
     load: () => import('../commands/models/connect.ts'),
   },
 ] as const;

@@ -202,6 +202,7 @@ export const CONFIG_COMMANDS = [
         name: 'all-namespaces',
         short: 'A',
         type: 'boolean',
+        excludes: ['namespace'],
         description:
           'Objects of every namespace, each in a directory of its own below --split; without unmanaged objects',
       },

@@ -32,6 +32,7 @@ export const CONNECTION_COMMANDS = [
         description: 'With --sso: where to act (default: the first that is mapped)',
       },
     ],
+    endless: true,
     load: () => import('../commands/connection/login.ts'),
   },
   {

@@ -179,6 +179,7 @@ export const DEPLOYMENT_COMMANDS = [
         description: 'Show the events of its Session until it is over',
       },
     ],
+    endless: { with: ['tail'] },
     load: () => import('../commands/schedules/trigger.ts'),
   },
   {
@@ -216,7 +217,7 @@ export const DEPLOYMENT_COMMANDS = [
     name: 'runs watch',
     summary: 'Watch runs as they happen',
     description:
-      'Shows each run when it begins and whenever its Session comes to another state, until Ctrl-C. -o json is NDJSON of runs. Retries when the gateway does not answer.',
+      'Shows each run when it begins and whenever its Session comes to another state, until Ctrl-C; of earlier ones the 500 newest whose Sessions run or wait. -o json is NDJSON of runs. Retries when the gateway does not answer.',
     examples: [
       { command: 'gateway runs watch --schedule report', note: 'Runs of one Schedule' },
       { command: 'gateway runs watch --failed -o json', note: 'Feed an alert' },
@@ -234,6 +235,7 @@ export const DEPLOYMENT_COMMANDS = [
         description: 'Polling interval',
       },
     ],
+    endless: true,
     load: () => import('../commands/schedules/runs-watch.ts'),
   },
 ] as const;

@@ -82,6 +82,7 @@ export const KEY_LIMITS = [
   {
     name: 'expires-in',
     type: 'duration',
+    excludes: ['expires-at'],
     value: 'DURATION',
     min: 1,
     description: 'Time until expiry, such as 12h or 30d',

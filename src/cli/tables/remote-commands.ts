@@ -224,7 +224,7 @@ export const REMOTE_COMMANDS = [
   }),
   {
     name: 'usage',
-    lists: true,
+    lists: 'unnamed',
     summary: 'Show requests, tokens and cost',
     examples: [
       { command: 'gateway usage', note: 'By model' },
@@ -263,6 +263,7 @@ export const REMOTE_COMMANDS = [
         name: 'month',
         type: 'string',
         value: 'YYYY-MM',
+        excludes: ['from', 'since', 'to'],
         description: 'A month (UTC); the running one with a forecast',
       },
       {
@@ -277,6 +278,7 @@ export const REMOTE_COMMANDS = [
       {
         name: 'own',
         type: 'boolean',
+        excludes: ['organization'],
         description: 'Only your organization; needs no admin key',
       },
       ...RANGE,
@@ -327,11 +329,13 @@ export const REMOTE_COMMANDS = [
         name: 'follow',
         short: 'f',
         type: 'boolean',
+        excludes: ['to'],
         description: 'Follow requests as they end, from now or from --since, until Ctrl-C',
       },
       ...RANGE,
       ORGANIZATION,
     ],
+    endless: { with: ['follow'] },
     load: () => import('../commands/account/logs.ts'),
   },
   {

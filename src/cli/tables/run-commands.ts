@@ -28,7 +28,12 @@ export const RUN_COMMANDS = [
         description: 'Input: JSON, @FILE, or - for stdin',
       },
       { name: 'async', type: 'boolean', description: 'Do not wait' },
-      { name: 'wait', type: 'boolean', description: 'Poll until the run is over' },
+      {
+        name: 'wait',
+        type: 'boolean',
+        excludes: ['async'],
+        description: 'Poll until the run is over',
+      },
       {
         name: 'webhook-url',
         type: 'string',

@@ -49,6 +49,7 @@ export const SERVICE_COMMANDS = [
         description: 'Stream the answer',
       },
     ],
+    endless: { with: ['follow'] },
     load: () => import('../commands/services/invoke.ts'),
   },
   {
@@ -61,6 +62,7 @@ export const SERVICE_COMMANDS = [
     ],
     args: [{ name: 'agent', required: true, description: 'Name or id of the Agent' }, MESSAGE],
     flags: [CONTINUED],
+    endless: { without: 'message' },
     load: () => import('../commands/agents/agents-chat.ts'),
   },
   {
@@ -70,6 +72,7 @@ export const SERVICE_COMMANDS = [
     examples: [{ command: 'gateway services chat helper', note: 'A conversation' }],
     args: [SERVICE, MESSAGE],
     flags: [CONTINUED],
+    endless: { without: 'message' },
     load: () => import('../commands/services/services-chat.ts'),
   },
   {

@@ -23,8 +23,16 @@ export const FOLLOW_FLAGS = [
     type: 'boolean',
     description: "Stream the agent's answer until the turn ends",
   },
-  { name: 'tail', type: 'boolean', description: 'Show every event until the turn ends' },
+  {
+    name: 'tail',
+    type: 'boolean',
+    excludes: ['follow'],
+    description: 'Show every event until the turn ends',
+  },
 ] as const satisfies readonly FlagSpec[];
+
+/** With one of them the turn decides when it ends. */
+const FOLLOWS = { with: ['follow', 'tail'] } as const;
 
 const SESSION = {
   name: 'session',
@@ -41,6 +49,7 @@ const CALLS = {
 const ALL = { name: 'all', type: 'boolean', description: 'Every call that waits' } as const;
 
 const TAIL = {
+  endless: true,
   description:
     'Shows every event once and in order. Reconnects after the last event received, and gives up with exit 1 after 30 seconds without a connection. Ends when the Session is terminated or deleted. -o json is NDJSON of events. A Session that waits for a person is reported with what to type. With --until-done a turn that failed or waits exits 7.',
   args: [ID],
@@ -57,6 +66,7 @@ const TAIL = {
     {
       name: 'until-done',
       type: 'boolean',
+      excludes: ['no-follow'],
       description: 'Exit when the Session is idle, immediately if it already is',
     },
     IGNORE_NOT_FOUND,
@@ -101,7 +111,9 @@ export const SESSION_COMMANDS = [
       {
         name: 'waiting',
         type: 'boolean',
-        description: 'Only those that wait for a permission or the result of a tool',
+        excludes: ['status'],
+        description:
+          'Only those that wait for a permission or the result of a tool; all of them are idle',
       },
       { name: 'agent', type: 'string', value: 'ID', description: 'Filter by Agent' },
       { name: 'service', type: 'string', value: 'ID', description: 'Filter by Service' },
@@ -158,6 +170,7 @@ export const SESSION_COMMANDS = [
     ],
     args: [SESSION, CALLS],
     flags: [ALL, ...FOLLOW_FLAGS],
+    endless: FOLLOWS,
     load: () => import('../commands/sessions/sessions-allow.ts'),
   },
   {
@@ -177,6 +190,7 @@ export const SESSION_COMMANDS = [
       ALL,
       ...FOLLOW_FLAGS,
     ],
+    endless: FOLLOWS,
     load: () => import('../commands/sessions/sessions-deny.ts'),
   },
   {
@@ -206,6 +220,7 @@ export const SESSION_COMMANDS = [
       { name: 'failed', type: 'boolean', description: 'The tool failed; the result says why' },
       ...FOLLOW_FLAGS,
     ],
+    endless: FOLLOWS,
     load: () => import('../commands/sessions/sessions-answer.ts'),
   },
   {
@@ -216,6 +231,7 @@ export const SESSION_COMMANDS = [
     examples: [{ command: 'gateway sessions send sess_01 "go on" --follow', note: 'And wait' }],
     args: [SESSION, { name: 'message', description: 'Text of the message; - reads stdin' }],
     flags: FOLLOW_FLAGS,
+    endless: FOLLOWS,
     load: () => import('../commands/sessions/sessions-send.ts'),
   },
   {
@@ -225,6 +241,7 @@ export const SESSION_COMMANDS = [
     examples: [{ command: 'gateway sessions interrupt sess_01', note: 'Its turn' }],
     args: [SESSION],
     flags: FOLLOW_FLAGS,
+    endless: FOLLOWS,
     load: () => import('../commands/sessions/sessions-interrupt.ts'),
   },
   {

@@ -24,6 +24,7 @@ export const ORGANIZATION = {
 export const CONFIG = {
   name: 'config',
   short: 'c',
+  also: ['file', 'f'],
   type: 'string',
   value: 'PATH',
   env: 'GATEWAY_CONFIG',
@@ -42,6 +43,7 @@ export const SINCE = {
   name: 'since',
   type: 'duration',
   value: 'DURATION',
+  excludes: ['from'],
   description: 'Earliest, as an age such as 30m, 24h or 7d, instead of --from',
 } as const satisfies FlagSpec;
 

@@ -3,7 +3,6 @@ import type { Client } from '../../client/create-client.ts';
 import type { ServiceRun, TurnEvent } from '../../client/services.ts';
 import { ShownText } from '../../runtime/entry/shown-text.ts';
 import type { NewEvent, SessionEvent } from '../../sessions/log/session-event.ts';
-import { usageError } from '../cli-error.ts';
 import type { CommandResult } from '../command.ts';
 import type { FlagInput } from '../command-input.ts';
 import type { CommandContext } from '../context.ts';
@@ -53,7 +52,6 @@ export async function sendEvents(
   },
 ): Promise<CommandResult> {
   const { follow, tail } = flags;
-  if (follow && tail) throw usageError('--follow and --tail cannot be combined');
   const sent = await client.sessions.send(session, events, context.signal);
   const run = { session_id: session, events: [...sent] };
   if (!follow && !tail) return { data: run, text };

@@ -101,6 +101,62 @@ async function converse(lines: string[], session?: string) {
   return { stdout, stderr, sent, begun, asked, thrown };
 }
 
+describe('a Session of another Agent or Service', () => {
+  const view = { id: 'sess_1', status: 'idle', created_at: AT, endpoint_id: 'endp_1' };
+  const agent = { id: 'agent_1', name: 'helper', version: 1 };
+  const others = [
+    { id: 'agent_2', type: 'agent', name: 'writer' },
+    { id: 'endp_2', type: 'endpoint', name: 'desk', slug: 'desk' },
+  ];
+
+  async function chat(kind: string, named: string, session: object = {}) {
+    const server = await startFakeServer(({ method, path }) => {
+      if (path === '/v1/sessions/sess_1') return { body: { ...view, agent, ...session } };
+      if (method === 'POST') return { status: 400, body: { error: { message: 'sent' } } };
+      const found = others.filter(({ id, name }) => path.endsWith(id) || name === named);
+      if (/\/(agents|endpoints|admin\/v1\/\w+)$/.test(path))
+        return { body: { data: found, next_page: null } };
+      return { status: 404, body: { error: { message: 'not found' } } };
+    });
+    const env = { GATEWAY_SERVER: server.url, GATEWAY_API_KEY: 'sk-test' };
+    const run = await runCli([kind, 'chat', named, 'hi', '--session', 'sess_1'], { env });
+    await server.close();
+    return { ...run, sent: server.calls.filter(({ method }) => method === 'POST').length };
+  }
+
+  it.each([
+    [
+      'agents',
+      'writer',
+      {},
+      'is of the Agent helper, not of writer',
+      'agents chat helper --session',
+    ],
+    [
+      'services',
+      'desk',
+      {},
+      'is of the Service endp_1, not of desk',
+      'services chat endp_1 --session',
+    ],
+    ['services', 'desk', { endpoint_id: null }, 'is of no Service, not of desk', 'sessions send'],
+  ])('is refused before anything is sent: %s %s %j', async (kind, named, session, words, next) => {
+    const { code, stderr, sent } = await chat(kind, named, session);
+    expect({ code, sent }).toEqual({ code: 5, sent: 0 });
+    expect(stderr).toContain(`Session sess_1 ${words}`);
+    expect(stderr).toContain(`gateway ${next} sess_1`);
+  });
+
+  it.each([
+    ['agents', 'helper', {}],
+    ['agents', 'agent_1', {}],
+    ['agents', 'writer', { agent: { ...agent, id: 'agent_2', name: 'former name' } }],
+    ['services', 'desk', { endpoint_id: 'endp_2' }],
+  ])('is its own by name, id and former name: %s %s %j', async (kind, named, session) => {
+    expect(await chat(kind, named, session)).toMatchObject({ code: 1, sent: 1 });
+  });
+});
+
 describe('a conversation with an Agent', () => {
   it('is one Session, whose name is told at its end', async () => {
     const { stdout, stderr, begun, sent, thrown } = await converse(['hello', 'more', '/exit']);

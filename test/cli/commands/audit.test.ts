@@ -126,7 +126,6 @@ describe('gateway audit', () => {
   it('refuses what cannot be combined', async () => {
     for (const words of [
       ['audit', 'aud_1', '--follow'],
-      ['audit', '--follow', '-o', 'csv'],
       ['audit', '--follow', '--to', '2026-11-21'],
     ]) {
       expect((await run({ data: [], next_page: null }, words)).code).toBe(64);

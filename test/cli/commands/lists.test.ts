@@ -106,6 +106,33 @@ describe('keys list', () => {
     expect(data[0]).toMatchObject({ state: 'expired' });
     expect(data[0]).not.toHaveProperty('last_used_on');
   });
+
+  it('lists none where these fail in another way', async () => {
+    const failing: Handler = (call, res) =>
+      call.path.includes('usage')
+        ? { status: 400, body: { error: { code: 'invalid_request', message: 'what?' } } }
+        : gateway(KEYS)(call, res);
+    const { code, stderr } = await run(failing, 'keys', 'list');
+    expect(code).toBe(1);
+    expect(stderr).toContain('what?');
+  });
+});
+
+describe('a stream', () => {
+  it.each(
+    ['logs', 'audit'].flatMap((one) =>
+      ['csv', 'yaml', 'name', 'jsonpath={.id}'].map((f) => [one, f]),
+    ),
+  )(
+    verifies('cli.output.formats', '%s --follow makes no document: -o %s'),
+    async (command, format) => {
+      const { code, stderr } = await run(gateway([]), command, '--follow', '-o', format);
+      expect(code).toBe(64);
+      expect(stderr).toContain(`-o ${format} prints a whole list`);
+      expect(stderr).toContain('-o json for one JSON object per line');
+      expect(server.calls).toEqual([]);
+    },
+  );
 });
 
 describe('every list', () => {
@@ -231,6 +258,12 @@ describe('a JSONPath of a list', () => {
     expect(stderr).toBe(
       'warning: -o jsonpath={.items[*].nme} matches nothing; an item has name, id, object\n',
     );
+  });
+
+  it(verifies('cli.output.formats', 'has names only where its rows have one'), async () => {
+    const { code, stderr } = await run(gateway([]), 'usage', '-o', 'name');
+    expect(code).toBe(64);
+    expect(stderr).toContain('--output must be one of text, json, csv, wide, yaml, jsonpath=EXPR');
   });
 
   it('needs no word for an empty list', async () => {

@@ -91,6 +91,18 @@ describe('gateway sessions', () => {
     expect((await run(session([]), ['list', '-q'])).stdout).toBe('sess_1\n');
   });
 
+  it.each([
+    ['list --waiting --status running', '--waiting and --status'],
+    ['send sess_1 hi --follow --tail', '--tail and --follow'],
+    ['allow sess_1 --follow --tail', '--tail and --follow'],
+    ['tail sess_1 --no-follow --until-done', '--until-done and --no-follow'],
+  ])('asks for nothing that cannot be: %s', async (words, named) => {
+    const { code, stderr, calls } = await run(session([]), words.split(' '));
+    expect(code).toBe(64);
+    expect(stderr).toContain(`${named} cannot be combined`);
+    expect(calls).toEqual([]);
+  });
+
   it('shows one, and its history', async () => {
     expect((await run(session([]), ['get', 'sess_1'])).stdout).toMatch(/^status +idle$/m);
     const history = [RUNNING, SAID, DONE];

@@ -54,6 +54,24 @@ describe('flags', () => {
     expect(values({ tag: ['a,b'] })['tag']).toEqual(['a,b']);
   });
 
+  it('name the flag or the variable that cannot be next to another', () => {
+    const pair: FlagSpec[] = [
+      { name: 'tail', type: 'boolean', excludes: ['size', 'follow'], description: '' },
+      { name: 'follow', type: 'boolean', description: '' },
+      { name: 'size', type: 'integer', default: 3, description: '' },
+    ];
+    const both = (given: RawFlags, env: Record<string, string> = {}) =>
+      resolveFlags({ specs: pair, given, env });
+    expect(() => both({ follow: true, tail: true })).toThrow(
+      '--tail and --follow cannot be combined',
+    );
+    expect(() => both({ tail: true }, { GATEWAY_FOLLOW: '1' })).toThrow(
+      '--tail and GATEWAY_FOLLOW cannot be combined',
+    );
+    expect(() => both({ tail: true, size: '3' })).toThrow('--tail and --size');
+    expect(both({ tail: true }, { GATEWAY_FOLLOW: '0' }).values).toMatchObject({ tail: true });
+  });
+
   it('are set by variables of both names of a command, unless they differ', () => {
     const list = { name: 'deployments list', summary: '', examples: [] };
     const status: FlagSpec = { name: 'status', type: 'string', description: '' };

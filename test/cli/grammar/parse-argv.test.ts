@@ -28,6 +28,18 @@ describe('command line', () => {
     expect(parsed.flags).toEqual({ scope: ['inference', 'models'] });
   });
 
+  it('names the files by -f wherever -c does', () => {
+    const named = COMMANDS.filter(({ flags = [] }) => flags.some(({ short }) => short === 'c'));
+    expect(named.length).toBeGreaterThan(8);
+    for (const { name, args = [] } of named) {
+      const words = args.flatMap(({ required }) => (required ? ['x'] : []));
+      for (const flag of ['-c', '-f', '--file', '--config']) {
+        const { flags } = parse(...name.split(' '), flag, 'a.yaml', ...words);
+        expect(flags, `${name} ${flag}`).toEqual({ config: ['a.yaml'] });
+      }
+    }
+  });
+
   it('takes what follows -- as it is', () => {
     expect(parse('chat', 'm', '--', '--json').args).toEqual({ model: 'm', prompt: '--json' });
   });

@@ -9,7 +9,7 @@ import type { CommandResult } from '../../command.ts';
 import { addNames } from '../../details/references.ts';
 import { refuserText, renderRequest } from '../../details/request-page.ts';
 import { lookUp } from '../../resources/not-found.ts';
-import { readRange } from '../../input/read-time.ts';
+import { readBeginning, readRange } from '../../input/read-time.ts';
 import { toId } from '../../resources/resource-ids.ts';
 import { showEvents } from '../../waiting/show-events.ts';
 import { renderLine, renderTable, type Column } from '../../output/table.ts';
@@ -102,8 +102,7 @@ async function filters(
 
 async function followRequests({ flags, context }: InputOf<'logs'>): Promise<CommandResult> {
   const { output, signal, clock } = context;
-  const { from, to } = readRange(flags, clock.now());
-  if (to !== undefined) throw usageError('--follow cannot be combined with --to');
+  const from = readBeginning(flags, clock.now());
   const client = await context.connect();
   const { status } = flags;
   const { provider, ...query } = await filters(client, flags, signal);

@@ -20,8 +20,6 @@ export const run: RunOf<'usage'> = async ({ flags, context }) => {
   const ownerOf = (from: Client): Promise<string | undefined> =>
     toId(from, { kind: 'organizations', given: flags.organization, signal });
   const isOwn = flags.own;
-  if (isOwn && flags.organization !== undefined)
-    throw usageError('--own and --organization cannot be combined');
   const query = { groupBy, ...range, limit: flags.limit };
   const { rows, forecast } = isOwn
     ? await client.account.usage(query, signal)
@@ -46,10 +44,7 @@ function readPeriod(
   now: number,
 ): Pick<UsageQuery, 'month' | 'from' | 'to'> {
   const month = flags.month;
-  const range = readRange(flags, now);
-  if (month === undefined) return range;
-  if (range.from !== undefined || range.to !== undefined)
-    throw usageError('--month cannot be combined with --from, --since or --to');
+  if (month === undefined) return readRange(flags, now);
   if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
     throw usageError(`--month is not a month: ${month}`, 'write it like 2026-11');
   return { month };

@@ -3,7 +3,7 @@ import { collect } from '../../../client/http/pages.ts';
 import type { Client } from '../../../client/create-client.ts';
 import { usageError } from '../../cli-error.ts';
 import type { CommandResult } from '../../command.ts';
-import { readRange } from '../../input/read-time.ts';
+import { readBeginning, readRange } from '../../input/read-time.ts';
 import { changeLines, namesIn } from '../../details/audit-text.ts';
 import { PAGE_WIDTH } from '../../output/style.ts';
 import { toCsv } from '../../output/csv.ts';
@@ -92,9 +92,7 @@ function withoutAbsent<T extends object>(members: T): { [K in keyof T]?: NonNull
 
 async function followEntries({ flags, context }: InputOf<'audit'>): Promise<CommandResult> {
   const { output, signal, clock } = context;
-  const { from, to } = readRange(flags, clock.now());
-  if (to !== undefined) throw usageError('--follow cannot be combined with --to');
-  if (context.format === 'csv') throw usageError('--follow cannot be combined with -o csv');
+  const from = readBeginning(flags, clock.now());
   const client = await context.connect();
   const entries = client.audit.watch(await filters(client, flags, signal), {
     from,

@@ -65,7 +65,6 @@ function chosenKinds(flags: InputOf<'dump'>['flags']): ReadonlySet<KindName> | u
 /** Files have one namespace each, so those of all need a directory for each. */
 function refuseMixed(flags: InputOf<'dump'>['flags']): void {
   if (!flags['all-namespaces']) return;
-  if (flags.namespace !== undefined) throw usageError('either --namespace or --all-namespaces');
   if (flags.split === undefined) {
     const hint = 'add --split DIR: each namespace gets a directory below it';
     throw usageError('--all-namespaces without --split', hint);

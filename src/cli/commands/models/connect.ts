@@ -15,8 +15,6 @@ const ACTIONS = ['write', 'undo', 'run', 'print-key'] as const;
 /** Prints how a tool is made to use the gateway; the flags do it. */
 export const run: RunOf<'connect'> = async (input) => {
   const { args, flags } = input;
-  const chosen = ACTIONS.filter((name) => flags[name]);
-  if (chosen.length > 1) throw usageError(`--${chosen.join(' and --')} cannot be combined`);
   if (args.tool === undefined) return listTools();
   const tool = findTool(args.tool);
   await refuseImpossible(tool, input);

@@ -19,7 +19,6 @@ export const run: RunOf<'run'> = async ({ args, flags, context }) => {
   const given = flags.input;
   if (given === undefined)
     throw usageError('--input is missing', 'gateway run MODEL --input \'{"prompt": "a fox"}\'');
-  if (flags.async && flags.wait) throw usageError('--async and --wait cannot be combined');
   const input = await readJsonValue(given, 'input', context);
   const isAsync = flags.async;
   const client = await context.connect();

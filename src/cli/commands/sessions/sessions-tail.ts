@@ -1,4 +1,3 @@
-import { usageError } from '../../cli-error.ts';
 import { eventLine, typesOf } from '../../output/event-line.ts';
 import { showEvents } from '../../waiting/show-events.ts';
 import { findWait } from '../../waiting/find-wait.ts';
@@ -11,7 +10,6 @@ export const run: RunOf<'sessions tail'> = ({ args, flags, context }) =>
     const { output, signal } = context;
     const follow = !flags['no-follow'];
     const untilRest = flags['until-done'];
-    if (untilRest && !follow) throw usageError('--no-follow and --until-done cannot be combined');
     const client = await context.connect();
     const id = args.id;
     await lookUp({ kind: 'sessions', named: id }, () => client.sessions.get(id, signal));
