@@ -1,10 +1,10 @@
 // Brings a Node.js release from the package registry and prints where its executable lies:
-// `node scripts/fetch-node.js 22.23.3`, without a version all that are tested. It is kept in
-// node_modules/.cache, where no command finds it by chance, and must have the hash that stands here.
+// `node scripts/fetch-node.js 22.23.3`, without a version all that are tested. It is kept below the
+// user's cache folder, outside of the checkout, and must have the hash that stands here.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 const HASHES = {
   '20.19.0': {
@@ -19,7 +19,8 @@ const HASHES = {
   },
 };
 
-const cache = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url));
+/** Outside of the checkout: every clean one would download them anew. */
+const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'agent-gateway/node');
 
 const [, , ...asked] = process.argv;
 for (const version of asked.length > 0 ? asked : Object.keys(HASHES))
