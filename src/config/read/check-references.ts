@@ -1,5 +1,5 @@
 import { suggest } from '../../core/suggest.ts';
-import { declaredOwner, DEFAULT_NAMESPACE, fallbacksOf, identityIn } from '../objects/desired.ts';
+import { declaredOwner, fallbacksOf, identityIn } from '../objects/desired.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import { CONFIG_KINDS, DEFAULT_ORGANIZATION, type KindName } from '../objects/kinds.ts';
 import { MODEL_USERS, namedObjects } from '../objects/named-objects.ts';
@@ -23,9 +23,14 @@ import { ObjectRef } from '../objects/references.ts';
 /**
  * Checks what no single object shows: identities that occur twice, names that nothing declares,
  * fallbacks that lead back. A reference into an absent collection is left to the server, and so is
- * one into the collection `partial`, of which the tree holds only a part.
+ * one into the collection `partial`, of which the tree holds only a part. With `hasStore` a missing
+ * model of an Agent is a warning: the store may have it.
  */
-export function checkReferences(tree: Tree, places: Places, partial?: string): Diagnostic[] {
+export function checkReferences(
+  tree: Tree,
+  places: Places,
+  { partial, hasStore = false }: { partial?: string; hasStore?: boolean | undefined } = {},
+): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const report: Report = (path, { message, hint }, severity = 'error') =>
     void diagnostics.push({
@@ -45,7 +50,7 @@ export function checkReferences(tree: Tree, places: Places, partial?: string): D
   checkIdentities(checked);
   checkNames(checked);
   checkObjectRefs(checked);
-  checkModels(checked);
+  checkModels(checked, hasStore);
   checkMoves(checked);
   checkCycles(tree, report);
   return diagnostics;
@@ -145,11 +150,10 @@ function ownerAt(tree: Tree, [section, index]: Path): string {
 
 /**
  * Checks the models of Agents and of what runs without one. A name whose first part no declared object
- * has may be declared by another namespace of the gateway, where the files have one of their own.
+ * has may be of another namespace of the gateway, or made by its API.
  */
-function checkModels({ tree, report }: Checked): void {
+function checkModels({ tree, report }: Checked, hasStore: boolean): void {
   const faultOf = createModelCheck(tree);
-  const isShared = (tree['namespace'] ?? DEFAULT_NAMESPACE) !== DEFAULT_NAMESPACE;
   const own = new Set(
     ['models', 'providers', 'aliases'].flatMap((collection) =>
       entriesOf(tree, collection).map(([, { name }]) => vendorOf(String(name))),
@@ -161,8 +165,8 @@ function checkModels({ tree, report }: Checked): void {
         if (target !== 'model' || isReference || isHarnessed(tree, entry, path)) continue;
         const problem = faultOf(name, true);
         if (problem === undefined) continue;
-        const mayBeElsewhere = isShared && !own.has(vendorOf(name));
-        const message = `${problem.message}, unless another namespace of the gateway does`;
+        const mayBeElsewhere = hasStore || !own.has(vendorOf(name));
+        const message = `${problem.message}, unless another namespace or the API of the gateway made it`;
         if (mayBeElsewhere)
           report([collection, index, ...path], { ...problem, message }, 'warning');
         else report([collection, index, ...path], problem);

@@ -48,6 +48,8 @@ export interface LoadConfigOptions {
   cwd: string;
   /** Default: the real file system. */
   files?: ConfigFiles;
+  /** True: models of Agents may be in a store, too, so that a missing one is a warning. Default false. */
+  hasStore?: boolean;
   /** Default: no route is looked at for its price. */
   prices?: PublishedPrices;
   /** Prices by which limits of money are judged. Default: none is. */
@@ -127,7 +129,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const judged = [
     ...server.diagnostics,
     ...sections.diagnostics,
-    ...checkReferences(tree, places),
+    ...checkReferences(tree, places, options),
     ...checkAliases(tree, places),
     ...checkBudgets(tree, places),
   ];

@@ -50,7 +50,7 @@ export async function loadObject(
   const sections = checkSections(tree, { places, unknownFields: 'error' });
   const unresolved = new Set(resolved.diagnostics.map(({ path }) => path));
   // Reports a fault once whose only cause is an unresolved reference.
-  const judged = [...sections.diagnostics, ...checkReferences(tree, places, collection)].filter(
+  const judged = [...sections.diagnostics, ...checkReferences(tree, places, { partial: collection })].filter(
     ({ path }) => !unresolved.has(path),
   );
   const found = [

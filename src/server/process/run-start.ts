@@ -344,6 +344,7 @@ function loadFiles(options: PreparedOptions): Promise<LoadedConfig> {
     env: options.env,
     envFile: options.envFile,
     cwd: options.cwd,
+    hasStore: true,
     flags: {
       ...(host === undefined ? {} : { 'listen.host': host }),
       ...(port === undefined ? {} : { 'listen.port': port }),

@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/read/load-config.ts';
+import type { LoadConfigOptions } from '../../../src/config/read/load-config.ts';
 import { formatDiagnostics } from '../../../src/config/source/diagnostic.ts';
 import { verifies } from '../../requirements.ts';
 import { memoryFiles } from '../memory-files.ts';
 
-async function problems(...lines: string[]): Promise<string[]> {
+const problems = (...lines: string[]) => problemsWith({}, ...lines);
+
+async function problemsWith(
+  more: Pick<LoadConfigOptions, 'hasStore'>,
+  ...lines: string[]
+): Promise<string[]> {
   const text = ['version: 1', ...lines].join('\n');
   const { diagnostics } = await loadConfig({
+    ...more,
     paths: ['g.yaml'],
     env: {},
     cwd: '/gw',
@@ -160,10 +167,29 @@ describe('the model of an Agent', () => {
       expect(await problems(models, agent('any/thing'))).toEqual([]);
       const harness = ['server: { harnesses: { h: { command: h } } }', ...FILES];
       expect(await problems(...harness, agent('its/own', ', harness: h'))).toEqual([]);
-      const [warned] = await problems('namespace: one', ...FILES, agent('platform/big'));
-      expect(warned).toMatch(/warning: .*unless another namespace of the gateway does$/);
+      for (const namespace of ['one', 'default']) {
+        const [warned] = await problems(`namespace: ${namespace}`, ...FILES, agent('platform/big'));
+        expect(warned).toMatch(
+          /warning: .*unless another namespace or the API of the gateway made it$/,
+        );
+      }
       const [wrong] = await problems('namespace: one', ...FILES, agent('team/big'));
       expect(wrong).toContain('error: agents[0].model: no model is named team/big');
+    },
+  );
+});
+
+describe('the model of an Agent where a store may have it', () => {
+  it(
+    verifies('apply.references-offline', 'is a warning, whoever declares its vendor'),
+    async () => {
+      const found = await problemsWith(
+        { hasStore: true },
+        'providers: [{ name: mock, type: mock }]',
+        'models: [{ name: team/a, routes: [{ provider: mock }] }]',
+        'agents: [{ name: bot, model: team/b }]',
+      );
+      expect(found[0]).toMatch(/: warning: agents\[0\].model: no model is named team\/b/);
     },
   );
 });

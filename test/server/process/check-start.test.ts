@@ -15,6 +15,7 @@ import {
 import { openMasterKeys } from '../../../src/server/secrets/master-keys.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { verifies } from '../../requirements.ts';
+import { runCli } from '../../cli/run-cli.ts';
 import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 import { placeOf } from '../../support/process/place-of.ts';
 
@@ -43,6 +44,22 @@ async function makeStore(server: object): Promise<void> {
 }
 
 describe('a start that would succeed', () => {
+  it(
+    verifies('process.start-check', 'has an Agent whose model the API made, and its file by -f'),
+    async () => {
+      const tree = {
+        version: 1,
+        server: { store: { driver: 'memory' } },
+        providers: [{ name: 'mock', type: 'mock' }],
+        models: [{ name: 'mock/echo', routes: [{ provider: 'mock' }] }],
+        agents: [{ name: 'bot', model: 'mock/made' }],
+      };
+      await writeFile(join(cwd, 'own.yaml'), JSON.stringify(tree));
+      const { code } = await runCli(['start', '--check', '-f', 'own.yaml'], { cwd });
+      expect(code).toBe(0);
+    },
+  );
+
   it.each([[{}], [{ store: { driver: 'fs' } }], [{ store: { driver: 'memory' } }]])(
     'makes nothing in a new folder: %j',
     async (server) => {
