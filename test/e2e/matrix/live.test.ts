@@ -3,7 +3,7 @@ import { WIRES } from '../../fixtures/wire/recorded.ts';
 import type { Recorded } from '../../fixtures/wire/recorded.ts';
 import { SAID, TWO_CALLS } from '../../fixtures/wire/wire.ts';
 import { verifies } from '../../requirements.ts';
-import { CLIENTS, OLDER_CLIENTS } from './clients.ts';
+import { AI_SDK_CLIENTS, CLIENTS, OLDER_CLIENTS } from './clients.ts';
 import { livePairs, openStage, PAIR_TITLE } from './stage.ts';
 import type { Stage } from './stage.ts';
 
@@ -45,7 +45,7 @@ describe('official clients', () => {
     return stage.gateway.call('POST', plain.path, { body: { ...plain.body, ...extra } });
   };
 
-  it.each(livePairs([...CLIENTS, ...OLDER_CLIENTS]))(
+  it.each(livePairs([...CLIENTS, ...OLDER_CLIENTS, ...AI_SDK_CLIENTS]))(
     verifies(
       'routing.translation.pairs',
       'routing.response-model-logical',

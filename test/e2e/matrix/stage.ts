@@ -68,10 +68,10 @@ export interface Pair {
 
 /** A provider of another protocol for each client; those of older libraries have the next one. */
 const TRANSLATED: Readonly<Record<string, readonly Recorded[]>> = {
-  chat: ['messages', 'generate-content'],
-  responses: ['chat', 'messages'],
-  messages: ['generate-content', 'chat'],
-  'generate-content': ['responses', 'messages', 'chat'],
+  chat: ['messages', 'generate-content', 'responses'],
+  responses: ['chat', 'messages', 'generate-content'],
+  messages: ['generate-content', 'chat', 'responses'],
+  'generate-content': ['responses', 'messages', 'chat', 'messages'],
 };
 
 /** Every client with a provider of another protocol and one of its own, whole and streamed. */

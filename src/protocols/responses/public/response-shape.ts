@@ -36,7 +36,7 @@ const ERROR = object('code param type', {
 });
 
 /**
- * The public members of a Response, from the type `Response` of the official client (openai 7.55 and
+ * The public members of a Response, from the type `Response` of the official client (openai 7.59 and
  * 6.49) and `store`, which the published examples repeat (requirement responses.response.public-only).
  * Slots: `model`, `error.message`.
  */
@@ -47,6 +47,7 @@ export const RESPONSE = object(
     access_programs: object('cyber'),
     error: ERROR,
     incomplete_details: object('reason'),
+    input_transformations: list(object('id action reason type')),
     instructions: list(INPUT_ITEM),
     metadata: FREE,
     output: list(OUTPUT_ITEM),
