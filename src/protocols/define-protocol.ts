@@ -24,6 +24,8 @@ export interface EndpointRules {
   /** Headers that the protocol has of its own, read from the client's. Default none. */
   readonly headers?: {
     readonly names: readonly string[];
+    /** Beginning of the names of further ones. */
+    readonly prefix: string;
     toHeaders(account: HeaderSettings, client: ClientHeaders): string[];
   };
 }
@@ -39,6 +41,8 @@ export interface ReasoningReader {
 /** A wire protocol as its folder declares it: facts for every caller, and how to load the rest. */
 export interface ProtocolDeclaration<Parts> {
   readonly provider: EndpointRules;
+  /** True: its calls leave work with a provider that is asked about it without the client. Default false. */
+  readonly leavesWork?: boolean;
   /**
    * The only reader of reasoning that a provider answers: the account that made it, or any of its
    * vendor. Default: every provider of the protocol.

@@ -81,7 +81,10 @@ function segment(text: string): string {
 function headersOf(endpoint: PreparedEndpoint, options: UpstreamRequestOptions): string[] {
   const { account, protocol, body, stream, contentType, clientHeaders = {} } = options;
   const own = ENDPOINT_RULES[protocol].headers;
-  const isOwn = own?.names.some((name) => clientHeaders[name]) === true;
+  const isOwn =
+    own !== undefined &&
+    (own.names.some((name) => clientHeaders[name]) ||
+      Object.keys(clientHeaders).some((name) => name.startsWith(own.prefix)));
   if (body && contentType === undefined && !isOwn) {
     return stream ? endpoint.streamHeaders : endpoint.jsonHeaders;
   }

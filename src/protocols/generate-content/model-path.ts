@@ -1,9 +1,9 @@
 import { GatewayError } from '../../core/errors.ts';
 
-const PREFIX = /^\/v1(?:beta)?\/models\//;
+const PREFIX = /^\/v1(?:beta)?\/(?:models\/)?/;
 
 /**
- * Decodes the segments after `/v1beta/models/` or `/v1/models/`, slashes and colons included,
+ * Decodes the segments after `/v1beta/models/`, `/v1/models/` or `/v1beta/`, slashes and colons included,
  * without a slash at the end.
  */
 export function decodeModelPath(path: string): string {

@@ -11,10 +11,13 @@ const METHODS: ReadonlySet<string> = new Set([
   'countTokens',
 ]);
 
+/** Vercel's client leaves `models/` out before a name with a slash. */
+const WITHOUT_MODELS = `/v1beta/:vendor/:call(.+:(?:${[...METHODS].join('|')}))`;
+
 /** `POST /v1beta/models/{model}:{method}`, or under `/v1` (contract: Generate-content protocol). */
 export function surfacesOf(protocol: WireProtocol): readonly InferenceSurface[] {
   const shared = {
-    paths: ['/v1beta/models/**', '/v1/models/**'],
+    paths: ['/v1beta/models/**', '/v1/models/**', WITHOUT_MODELS],
     family: GOOGLE,
     repeatable: true,
     address: toAddress,

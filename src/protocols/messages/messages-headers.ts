@@ -9,6 +9,9 @@ const NAMES = {
   vendor: { version: 'anthropic-version', beta: 'anthropic-beta' },
 } as const;
 
+/** Beginning of the vendor's own request headers. */
+export const VENDOR_PREFIX = 'anthropic-';
+
 /** Spellings of the two headers. */
 export const MESSAGES_HEADERS: readonly string[] = [
   NAMES.native.version,
@@ -20,7 +23,9 @@ export const MESSAGES_HEADERS: readonly string[] = [
 /**
  * Version and beta headers of a Messages request, in the account's spelling. Of the client's two
  * spellings the neutral version wins, the beta lists are joined. The account's own version stands in
- * for a missing one; its betas come first. Betas that the provider must not see are left out.
+ * for a missing one; its betas come first. Betas that the provider must not see are left out. An account in the
+ * vendor's spelling gets every further header of the vendor as it came, for clients bring new ones; those
+ * that the account has itself win.
  *
  * @throws GatewayError `unsupported_feature` with `param` for a beta of the client that the provider
  *   cannot serve and that is not left out
@@ -38,7 +43,16 @@ export function messagesHeaders(
   const betas = new Set([...betasOf(headers).filter(isKept), ...asked]);
   const result: string[] = [names.version, version];
   if (betas.size > 0) result.push(names.beta, [...betas].join(','));
+  if (headerSpelling === 'vendor') pushOthers(result, client, headers);
   return result;
+}
+
+function pushOthers(result: string[], client: ClientHeaders, own: HeaderSettings['headers']): void {
+  for (const [name, value] of Object.entries(client)) {
+    const isOther = name.startsWith(VENDOR_PREFIX) && !MESSAGES_HEADERS.includes(name);
+    if (isOther && value !== undefined && !Object.hasOwn(own, name))
+      result.push(name, String(value));
+  }
 }
 
 function isListed(list: readonly string[], beta: string): boolean {

@@ -134,8 +134,12 @@ function served(key: string, envelope: Envelope, doc?: OperationDoc): Served {
   };
 }
 
-/** `GET /v1/run/{id}` for each method of a route, and for all that a wildcard matches. */
+/**
+ * `GET /v1/run/{id}` for each method of a route, and for all that a wildcard matches; none for what matches by
+ * a pattern, which is another spelling of a path that is here.
+ */
 function namesOf({ path, methods }: RouteSpec): string[] {
+  if (path.includes('(')) return [];
   return Object.keys(methods).flatMap((method) => {
     const known = WILDCARDS[`${method} ${path}`] ?? [toTemplate(path)];
     return known.map((template) => `${method} ${template}`);

@@ -25,7 +25,10 @@ export interface MeantPath {
 export function createPathFinder(
   routes: readonly string[],
 ): (path: string) => MeantPath | undefined {
-  const served = routes.filter((route) => /^\/[^*:]/.test(route)).map((route) => toSegments(route));
+  // What matches by a pattern is another spelling of a path that is here.
+  const served = routes
+    .filter((route) => /^\/[^*:][^(]*$/.test(route))
+    .map((route) => toSegments(route));
   const fixed = served.filter((route) => route.every((segment) => !isOpen(segment))).map(toPath);
   const serving = (segments: readonly string[]): readonly string[] | undefined =>
     served.find((route) => fits(route, segments));

@@ -69,6 +69,9 @@ describe('POST /v1/messages', () => {
           provider('chat', first.url, { protocols: { chat: true } }),
           provider('ruled', first.url, rules),
           provider('neutral', first.url, { header_spelling: 'native' }),
+          provider('placed', first.url, {
+            headers: { 'Anthropic-Workspace-Id': 'wrkspc_account' },
+          }),
           { name: 'vendor', type: 'anthropic', base_url: first.url, api_key: '${secret:env:KEY}' },
         ],
         models: [
@@ -83,6 +86,7 @@ describe('POST /v1/messages', () => {
           { name: 'm/ruled', routes: [route('ruled')] },
           { name: 'm/ruled-then-second', routes: [route('ruled'), route('second', 1)] },
           { name: 'm/neutral', routes: [route('neutral')] },
+          { name: 'm/placed', routes: [route('placed')] },
           { name: 'm/chat', routes: [route('chat')] },
           { name: 'm/vendor', routes: [route('vendor')] },
           {
@@ -236,6 +240,22 @@ describe('POST /v1/messages', () => {
       });
       expect(vendor).not.toHaveProperty('native-version');
     });
+
+    it(
+      verifies(
+        'messages.header.forwarded',
+        'with every further header of the vendor, as it came, but for those of the account',
+      ),
+      async () => {
+        const sent = { 'anthropic-workspace-id': 'wrkspc_client', 'anthropic-later': 'a, b;c=1' };
+        expect(await headersOf('one', sent)).toMatchObject(sent);
+        expect(await headersOf('placed', sent)).toMatchObject({
+          ...sent,
+          'anthropic-workspace-id': 'wrkspc_account',
+        });
+        expect(await headersOf('neutral', sent)).not.toHaveProperty('anthropic-later');
+      },
+    );
 
     it('not where a client of another protocol says so', async () => {
       const headers = { 'anthropic-version': '1999-01-01', 'native-beta': 'a' };
