@@ -139,10 +139,7 @@ async function take(step: Exclude<Step, { type: 'rest' }>, context: TurnContext)
     case 'deny':
       return deny(step.uses, context);
     case 'wait':
-      return rest(context, [], {
-        type: 'requires_action',
-        event_ids: step.uses.map(({ id }) => id),
-      });
+      return rest(context, [], { type: 'requires_action', event_ids: step.ids });
     case 'back_off':
       return (await backOff(context)) ? start(context) : undefined;
     case 'skip':
@@ -179,6 +176,9 @@ function loose({ journal, begun }: TurnContext): NewEvent[] {
   return [
     ...(phase === 'rescheduled' ? [RUNNING] : []),
     ...(requestId === undefined ? [] : [requestEnd(requestId, { isError: true })]),
-    ...openResults(uses, ({ kind, id }) => kind !== 'mcp' || begun.has(id)),
+    ...openResults(
+      uses,
+      ({ kind, id, questions }) => kind !== 'mcp' || begun.has(id) || !!questions,
+    ),
   ];
 }

@@ -1,8 +1,10 @@
 import { inLanes } from '../tools/in-lanes.ts';
+import { answersOf, toQuestionEvents } from '../turn/elicitations.ts';
 import { interruptible } from '../turn/interruptible.ts';
 import { toServerErrorEvent } from '../tools/server-failure.ts';
 import { toFailedOutcome } from '../tools/tool-content.ts';
 import { ToolServerError } from '../tools/tool-server.ts';
+import type { ToolServer } from '../tools/tool-server.ts';
 import type { ToolUse } from '../tools/tool-use.ts';
 import type { TurnContext } from '../turn/turn-context.ts';
 import { INTERRUPTED_OUTCOME, toolResult } from '../turn/turn-events.ts';
@@ -28,9 +30,12 @@ async function runTool(use: ToolUse, context: TurnContext, stopped: AbortSignal)
     if (stopped.aborted) return;
     context.begun.add(use.id);
     const outcome = isAllowed
-      ? await pool.get(server).call(use.name, use.input, stopped)
+      ? await callTool(use, pool.get(server), stopped)
       : INTERRUPTED_OUTCOME;
-    await journal.append([toolResult(use, outcome)]);
+    // A server with questions has ended the call, to be called again with the answers.
+    const isAsking = 'questions' in outcome;
+    if (isAsking) context.begun.delete(use.id);
+    await journal.append(isAsking ? toQuestionEvents(use, outcome) : [toolResult(use, outcome)]);
   } catch (thrown) {
     // An interrupt ends all calls; a go that leaves off says nothing.
     if (stopped.aborted) return;
@@ -38,6 +43,14 @@ async function runTool(use: ToolUse, context: TurnContext, stopped: AbortSignal)
     const result = toolResult(use, toFailedOutcome(thrown.message));
     await journal.append([result, toServerErrorEvent({ server, error: thrown })]);
   }
+}
+
+async function callTool(use: ToolUse, server: ToolServer, stopped: AbortSignal) {
+  const { name, input } = use;
+  const answers = answersOf(use);
+  return answers && server.answer
+    ? await server.answer({ name, input, answers }, stopped)
+    : await server.call(name, input, stopped);
 }
 
 /** A call that a former go may have begun runs again only where that changes nothing. */

@@ -1,7 +1,6 @@
 import { ReadableStream } from 'node:stream/web';
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { isJSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { isJSONRPCRequest } from '@modelcontextprotocol/client';
+import type { FetchLike, RequestId } from '@modelcontextprotocol/client';
 import { fetch } from 'undici';
 import type { RequestInit } from 'undici';
 import { parseJsonObject } from '../../core/json/value.ts';

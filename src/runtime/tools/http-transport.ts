@@ -1,15 +1,10 @@
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import {
-  CancelledNotificationSchema,
-  ErrorCode,
-  isJSONRPCRequest,
-} from '@modelcontextprotocol/sdk/types.js';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { isJSONRPCRequest, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { FetchLike, JSONRPCMessage, RequestId } from '@modelcontextprotocol/client';
 import { stringifyWithRaw } from '../../core/json/raw.ts';
 import type { Clock, Timer } from '../../core/time/clock.ts';
 import { boundedFetch, eventBefore } from './bounded-fetch.ts';
 import type { Asked, BoundedFetchOptions } from './bounded-fetch.ts';
+import { hideResult } from './modern-calls.ts';
 import { ToolServerError } from './tool-server.ts';
 import type { ToolTransport } from './tool-transport.ts';
 
@@ -32,6 +27,11 @@ const RETRY_MS = 1_000;
 const MIN_RETRY_MS = 100;
 /** A server may take so long to forget its session. */
 const FAREWELL_MS = 2_000;
+
+/** Code of JSON-RPC for a call that was lost on its way; servers have it for errors of their own, too. */
+const LOST = -32_000;
+
+type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
 
 /** A request without its answer. */
 interface OpenCall {
@@ -58,6 +58,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Tool
 
   /** The client adds its own to it. */
   override onmessage: StreamableHTTPClientTransport['onmessage'] = (message) => {
+    hideResult(message, this.protocolVersion);
     if ('id' in message && !('method' in message)) this.#forget(message.id);
   };
 
@@ -75,15 +76,15 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Tool
     own.textOf = (request) => this.#calls.get(String(request))?.text;
   }
 
-  override async send(message: JSONRPCMessage): Promise<void> {
-    const cancelled = CancelledNotificationSchema.safeParse(message).data;
-    if (cancelled) this.#forget(cancelled.params.requestId);
-    if (!isJSONRPCRequest(message)) return super.send(message);
+  override async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+    if ('method' in message && message.method === 'notifications/cancelled')
+      this.#forget(message.params?.['requestId'] as RequestId | undefined);
+    if (!isJSONRPCRequest(message)) return super.send(message, options);
     const { id } = message;
     const call: OpenCall = { id, text: stringifyWithRaw(message) };
     this.#calls.set(String(id), call);
     try {
-      await super.send(message, { onresumptiontoken: noteEvents(call) });
+      await super.send(message, { ...options, onresumptiontoken: noteEvents(call) });
     } catch (thrown) {
       this.#forget(id);
       throw thrown;
@@ -133,7 +134,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Tool
   }
 
   #fail({ id }: OpenCall, fault: ToolServerError): void {
-    const error = { code: ErrorCode.ConnectionClosed, message: fault.message, data: fault };
+    const error = { code: LOST, message: fault.message, data: fault };
     this.onmessage?.({ jsonrpc: '2.0', id, error });
   }
 

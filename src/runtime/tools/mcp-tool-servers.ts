@@ -1,5 +1,7 @@
 import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
+import { createKnownServers } from './known-servers.ts';
+import type { KnownServer } from './known-servers.ts';
 import { programSecrets } from './program-secrets.ts';
 import type { ToolDeadlines } from './mcp-tool-server.ts';
 import type { McpTransportDeps } from './mcp-transport.ts';
@@ -15,11 +17,13 @@ export interface McpToolServersDeps extends McpTransportDeps {
   readonly deadlines?: ToolDeadlines;
 }
 
-/** Credentials that are tried in a row for one call. */
+/** Connections that are tried in a row for one call. */
 const MAX_TRIES = 3;
+/** Reasons that are those of a credential. */
+const IS_REFUSAL: ReadonlySet<ToolServerError['reason']> = new Set(['authentication', 'rate']);
 
 interface Connected {
-  readonly server: ToolServer;
+  readonly server: Required<ToolServer>;
   readonly credentials: readonly ToolCredential[];
   /** The server is not the Agent's own. */
   readonly isForeign: boolean;
@@ -37,13 +41,15 @@ interface Connected {
  * call was not carried out.
  */
 export function createMcpToolServers(deps: McpToolServersDeps): ToolServers {
+  const knownServers = createKnownServers(deps.clock);
   return {
     open(session, declared) {
-      const connections = new Connections({ session, declared, deps });
+      const connections = new Connections({ session, declared, deps, knownServers });
       return {
         list: (signal) => connections.use((server) => server.list(signal)),
         call: (name, input, signal) =>
           connections.use((server) => server.call(name, input, signal)),
+        answer: (call, signal) => connections.use((server) => server.answer(call, signal)),
         onToolsChanged: (listener) => connections.onToolsChanged(listener),
         close: () => connections.close(),
       };
@@ -55,6 +61,7 @@ interface ConnectionsOptions {
   readonly session: Session;
   readonly declared: AgentMcpServer;
   readonly deps: McpToolServersDeps;
+  readonly knownServers: (key: string) => KnownServer;
 }
 
 /** The one connection that is in use, replaced when its credential is refused. */
@@ -68,7 +75,7 @@ class Connections {
     this.#options = options;
   }
 
-  async use<T>(work: (server: ToolServer) => Promise<T>): Promise<T> {
+  async use<T>(work: (server: Required<ToolServer>) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       const used = (this.#current ??= this.#connect());
       const connected = await used.catch((thrown: unknown) => {
@@ -81,9 +88,10 @@ class Connections {
         if (!(thrown instanceof ToolServerError)) throw thrown;
         // This connection has had its day, whatever went wrong.
         this.#replace(used);
+        if (thrown.reason === 'stale' && tries < MAX_TRIES) continue;
         const { credentials, isForeign } = connected;
         if (isForeign && thrown.reason === 'authentication') throw withheld(thrown);
-        if (thrown.reason === 'connection' || credentials.length === 0) throw thrown;
+        if (!IS_REFUSAL.has(thrown.reason) || credentials.length === 0) throw thrown;
         await this.#report(credentials, true);
         if (tries === MAX_TRIES) throw thrown;
       }
@@ -104,7 +112,10 @@ class Connections {
   }
 
   /** Other calls of a connection that broke for one may still be answered there. */
-  async #useOnce<T>(connected: Connected, work: (server: ToolServer) => Promise<T>): Promise<T> {
+  async #useOnce<T>(
+    connected: Connected,
+    work: (server: Required<ToolServer>) => Promise<T>,
+  ): Promise<T> {
     const { server, credentials } = connected;
     connected.uses++;
     try {
@@ -125,7 +136,7 @@ class Connections {
   }
 
   async #connect(): Promise<Connected> {
-    const { session, declared, deps } = this.#options;
+    const { session, declared, deps, knownServers } = this.#options;
     const selected = await deps.credentials.select(session, declared);
     const credentials = selected ?? [];
     // The client of MCP is large, and most Agents have no server.
@@ -135,11 +146,13 @@ class Connections {
     ]);
     const server = createMcpToolServer({
       connect: () => createMcpTransport(declared, credentials, deps),
+      known: knownServers(toKey(session, declared, credentials)),
+      clock: deps.clock,
       secrets: [...credentials.map(({ value }) => value), ...ownSecrets(declared, deps)],
       version: deps.version,
       deadlines: deps.deadlines,
     });
-    server.onToolsChanged?.(() => this.#listeners.forEach((listener) => listener()));
+    server.onToolsChanged(() => this.#listeners.forEach((listener) => listener()));
     const isForeign = selected === undefined;
     return { server, credentials, isForeign, isTaken: false, uses: 0, isSpent: false };
   }
@@ -148,6 +161,15 @@ class Connections {
     const { session, deps } = this.#options;
     for (const one of credentials) await deps.credentials.report(session, one, isRefused);
   }
+}
+
+/** Facts about a server are no one's but those of the same organization with the same credentials. */
+function toKey(
+  { organization }: Session,
+  { type, url, server }: AgentMcpServer,
+  credentials: readonly ToolCredential[],
+): string {
+  return JSON.stringify([organization, type, url ?? server, ...credentials.map(({ id }) => id)]);
 }
 
 /** The same refusal, with its cause. */

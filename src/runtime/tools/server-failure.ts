@@ -7,6 +7,7 @@ const TYPES: Readonly<Record<ToolServerError['reason'], string>> = {
   authentication: 'mcp_authentication_failed_error',
   connection: 'mcp_connection_failed_error',
   rate: 'mcp_connection_failed_error',
+  stale: 'mcp_connection_failed_error',
   tools: 'unknown_error',
 };
 

@@ -1,7 +1,8 @@
-import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { parseJSONRPCMessage } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { parseKeepingDigits } from '../../core/json/digits.ts';
 import type { RunningProcess } from '../process/start-process.ts';
+import { hideResult } from './modern-calls.ts';
 import type { ToolTransport } from './tool-transport.ts';
 import { ToolServerError } from './tool-server.ts';
 
@@ -16,9 +17,13 @@ export class StdioTransport implements ToolTransport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   fault: ToolServerError | undefined;
+  /** The client knows a process by these two. Where one is silent it speaks an older revision. */
+  readonly pid = null;
+  readonly stderr = null;
   readonly #startProcess: () => Promise<RunningProcess>;
   #process: RunningProcess | undefined;
   #isClosed = false;
+  #version: string | undefined;
 
   constructor(startProcess: () => Promise<RunningProcess>) {
     this.#startProcess = startProcess;
@@ -34,6 +39,10 @@ export class StdioTransport implements ToolTransport {
     await this.#process.send(message).catch(() => {
       throw this.fault ?? ended();
     });
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#version = version;
   }
 
   /** Resolves when nothing of the process is left. */
@@ -66,10 +75,11 @@ export class StdioTransport implements ToolTransport {
   #take(line: string): boolean {
     let message: JSONRPCMessage;
     try {
-      message = JSONRPCMessageSchema.parse(parseKeepingDigits(line));
+      message = parseJSONRPCMessage(parseKeepingDigits(line));
     } catch {
       return line.trim() === '';
     }
+    hideResult(message, this.#version);
     this.onmessage?.(message);
     return true;
   }

@@ -21,6 +21,40 @@ export interface ToolOutcome {
   readonly isError: boolean;
 }
 
+/** A question that a server has before it completes a call: a form (elicitation of MCP). */
+export interface ToolQuestion {
+  /** Name that the server gives it in this call. */
+  readonly key: string;
+  readonly message: string;
+  /** JSON Schema of the answer, an object of plain values. */
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+/** What a call needs to be continued, as the server gave it: the state of the call, or its task. */
+export interface Resumption {
+  readonly requestState?: string;
+  readonly taskId?: string;
+}
+
+/** Questions of a call that waits for their answers. It is not under way meanwhile. */
+export interface ToolQuestions {
+  readonly questions: readonly ToolQuestion[];
+  readonly resume: Resumption;
+}
+
+/** Answers to the questions of a call, by key, in the form of the protocol. */
+export interface ToolAnswers {
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly resume: Resumption;
+}
+
+/** A call to be made again, with the answers to its questions. */
+export interface AnsweredCall {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly answers: ToolAnswers;
+}
+
 /** A connection to a server of tools, for one go of a turn. */
 export interface ToolServer {
   /** All of them. Rejects with {@link ToolServerError}. */
@@ -33,7 +67,9 @@ export interface ToolServer {
     name: string,
     input: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
-  ): Promise<ToolOutcome>;
+  ): Promise<ToolOutcome | ToolQuestions>;
+  /** The same for a call that resolved with questions. Absent where none does. */
+  answer?(call: AnsweredCall, signal: AbortSignal): Promise<ToolOutcome | ToolQuestions>;
   /** Runs when the server says that its tools have changed. */
   onToolsChanged?(listener: () => void): void;
   /** Ends its process, if it has one. Never rejects. */
@@ -49,8 +85,11 @@ export interface ToolServers {
 /** A server of tools cannot be used; the message is fit for the client. */
 export class ToolServerError extends Error {
   override readonly name = 'ToolServerError';
-  /** `rate` is a refusal for now, by its own limits; `tools`: some of its tools cannot be offered. */
-  readonly reason: 'connection' | 'authentication' | 'rate' | 'tools';
+  /**
+   * `rate` is a refusal for now, by its own limits; `tools`: some of its tools cannot be offered; `stale`: the
+   * server no longer knows the session or revision of the connection, and refused the request unread.
+   */
+  readonly reason: 'connection' | 'authentication' | 'rate' | 'tools' | 'stale';
 
   constructor(
     reason: ToolServerError['reason'],

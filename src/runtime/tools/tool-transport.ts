@@ -1,4 +1,4 @@
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Transport } from '@modelcontextprotocol/client';
 import type { ToolServerError } from './tool-server.ts';
 
 /** A connection to a server, with the fault that broke it. */

@@ -1,9 +1,18 @@
 import type { ToolResultPart } from '../../protocols/canonical/canonical.ts';
+import type { Resumption, ToolQuestion } from './tool-server.ts';
 
 /** Result of a call. */
 export interface ToolResult {
   readonly content: ToolResultPart['content'];
   readonly isError: boolean;
+}
+
+/** A question of a server about a call, and the answer of the client. */
+export interface AskedQuestion extends Omit<ToolQuestion, 'message'> {
+  /** Id of its event. */
+  readonly id: string;
+  readonly resume: Resumption;
+  result: ToolResult | undefined;
 }
 
 /** One call of a tool by the model, as the events show it. */
@@ -21,14 +30,25 @@ export interface ToolUse {
   readonly permission: 'allow' | 'ask' | 'deny';
   verdict: { readonly isAllowed: boolean; readonly message: string | undefined } | undefined;
   result: ToolResult | undefined;
+  /** Questions of its server, those of the last round. */
+  questions?: readonly AskedQuestion[];
 }
 
-/** The turn cannot continue without the client. */
-export function waitsForClient(use: ToolUse): boolean {
-  if (use.result) return false;
-  if (use.kind === 'custom') return true;
-  if (use.kind === 'client') return use.verdict?.isAllowed !== false;
-  return use.permission !== 'allow' && !use.verdict;
+/** Ids of the events that the client must answer before the turn continues. */
+export function awaitedOf(use: ToolUse): string[] {
+  if (use.result) return [];
+  const open = openQuestions(use).map(({ id }) => id);
+  return open.length === 0 && waitsForClient(use) ? [use.id] : open;
+}
+
+function openQuestions({ questions = [] }: ToolUse): AskedQuestion[] {
+  return questions.filter(({ result }) => !result);
+}
+
+function waitsForClient({ kind, permission, verdict }: ToolUse): boolean {
+  if (kind === 'custom') return true;
+  if (kind === 'client') return verdict?.isAllowed !== false;
+  return permission !== 'allow' && !verdict;
 }
 
 /** The client denied it; the result for the model is pending. */
@@ -38,7 +58,7 @@ export function isDenied(use: ToolUse): boolean {
 
 /** Ours to run, now. */
 export function isRunnable(use: ToolUse): boolean {
-  return !use.result && use.kind === 'mcp' && isPermitted(use);
+  return !use.result && use.kind === 'mcp' && isPermitted(use) && openQuestions(use).length === 0;
 }
 
 /** True when nothing forbids the call: by the Agent's policy, or because the client said yes. */

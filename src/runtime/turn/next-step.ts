@@ -1,4 +1,4 @@
-import { isDenied, isRunnable, waitsForClient } from '../tools/tool-use.ts';
+import { awaitedOf, isDenied, isRunnable } from '../tools/tool-use.ts';
 import type { ToolUse } from '../tools/tool-use.ts';
 import type { TurnState } from './turn-state.ts';
 
@@ -14,7 +14,8 @@ export type Step =
   | { readonly type: 'ask' }
   | { readonly type: 'deny'; readonly uses: readonly ToolUse[] }
   | { readonly type: 'run'; readonly uses: readonly ToolUse[] }
-  | { readonly type: 'wait'; readonly uses: readonly ToolUse[] }
+  /** `ids` of the events that the client must answer. */
+  | { readonly type: 'wait'; readonly ids: readonly string[] }
   | { readonly type: 'back_off' }
   /** The client interrupted. */
   | { readonly type: 'stop' }
@@ -46,10 +47,10 @@ function whenIdle({ isInterrupted, hasMessage }: TurnState): Step {
 
 function whenWaiting(state: TurnState): Step {
   if (state.isInterrupted) return { type: 'stop' };
-  const uses = state.uses.filter(waitsForClient);
-  if (uses.length === 0) return { type: 'start' };
-  const isTold = uses.length === state.waitingFor.length;
-  return isTold ? { type: 'rest' } : { type: 'wait', uses };
+  const ids = state.uses.flatMap(awaitedOf);
+  if (ids.length === 0) return { type: 'start' };
+  const isTold = ids.length === state.waitingFor.length;
+  return isTold ? { type: 'rest' } : { type: 'wait', ids };
 }
 
 function whenRunning(state: TurnState): Step {
@@ -59,6 +60,6 @@ function whenRunning(state: TurnState): Step {
   if (denied.length > 0) return { type: 'deny', uses: denied };
   const runnable = state.uses.filter(isRunnable);
   if (runnable.length > 0) return { type: 'run', uses: runnable };
-  const waiting = state.uses.filter(waitsForClient);
-  return waiting.length > 0 ? { type: 'wait', uses: waiting } : { type: 'ask' };
+  const ids = state.uses.flatMap(awaitedOf);
+  return ids.length > 0 ? { type: 'wait', ids } : { type: 'ask' };
 }

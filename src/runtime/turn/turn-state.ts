@@ -3,6 +3,7 @@ import { isJsonObject } from '../../core/json/value.ts';
 import type { Part } from '../../protocols/canonical/canonical.ts';
 import type { InputType, PlacedEvent, SessionEvent } from '../../sessions/log/session-event.ts';
 import { hasAttachments, withoutAttachments } from './attachments.ts';
+import { addQuestion } from './elicitations.ts';
 import { readContent, readResultContent } from './conversation.ts';
 import type { AnswerPart, Entry } from './conversation.ts';
 import type { ToolUse } from '../tools/tool-use.ts';
@@ -218,7 +219,11 @@ const HANDLERS: Readonly<Record<string, Handle>> = {
     }),
   'agent.message': (state, event) => state.say(...readContent(event['content'])),
   'agent.thinking': (state, event) => state.say(...toReasoning(event)),
-  'agent.custom_tool_use': (state, event) => state.call(toUse(event, 'custom')),
+  'agent.custom_tool_use': (state, event) => {
+    const asking = state.find(event['mcp_tool_use_id']);
+    if (asking) addQuestion(asking, event);
+    else state.call(toUse(event, 'custom'));
+  },
   'agent.tool_use': (state, event) => state.call(toUse(event, 'client')),
   'agent.mcp_tool_use': (state, event) => state.call(toUse(event, 'mcp')),
   'agent.tool_result': (state, event) => settle(state, event, 'tool_use_id'),
@@ -250,7 +255,9 @@ function toUse(event: SessionEvent, kind: ToolUse['kind']): ToolUse {
 
 /** The first result counts. */
 function settle(state: TurnState, event: SessionEvent, idMember: string): void {
-  const use = state.find(event[idMember]);
+  const id = event[idMember];
+  const questions = state.uses.flatMap((use) => use.questions ?? []);
+  const use = state.find(id) ?? questions.find((question) => question.id === id);
   if (!use) return;
   use.result ??= {
     content: readResultContent(event['content']),

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseObjectKeepingDigits } from '../../../src/core/json/digits.ts';
 import { stringifyWithRaw } from '../../../src/core/json/raw.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
+import { createKnownServers } from '../../../src/runtime/tools/known-servers.ts';
 import { createMcpToolServer } from '../../../src/runtime/tools/mcp-tool-server.ts';
 import { HttpTransport } from '../../../src/runtime/tools/http-transport.ts';
 import { StdioTransport } from '../../../src/runtime/tools/stdio-transport.ts';
@@ -16,26 +17,40 @@ import { verifies } from '../../requirements.ts';
 const TEXT = '{"id":2512292042121000001,"n":[1.0,1e2,-0]}';
 const { signal } = new AbortController();
 
+type Generation = 'old' | 'new';
+const RESULTS: Readonly<Record<Generation, Readonly<Record<string, string>>>> = {
+  old: {
+    initialize:
+      '{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"a","version":"1"}}',
+  },
+  new: {
+    'server/discover':
+      '{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"ttlMs":0,"cacheScope":"private"}',
+  },
+};
+
 /** The answer to a message as its text; undefined for one that has none. */
-function answerTo(text: string): string | undefined {
-  const { id, method } = JSON.parse(text) as { id?: number; method: string };
+function answerTo(generation: Generation, text: string): string | undefined {
+  const { id, method } = JSON.parse(text) as { id?: number | string; method: string };
   if (id === undefined) return undefined;
+  const type = generation === 'new' ? '"resultType":"complete",' : '';
   const result =
-    method === 'initialize'
-      ? '{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"a","version":"1"}}'
-      : `{"content":[],"structuredContent":${TEXT},"isError":false}`;
-  return `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
+    RESULTS[generation][method] ??
+    `{${type}"content":[],"structuredContent":${TEXT},"isError":false}`;
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }
 
 /** Calls a tool with the text as its arguments. */
 async function call(connect: () => Promise<ToolTransport>) {
-  const server = createMcpToolServer({ connect, secrets: [], version: '1' });
+  const known = createKnownServers(systemClock)('');
+  const options = { connect, known, clock: systemClock, secrets: [], version: '1' };
+  const server = createMcpToolServer(options);
   onTestFinished(() => server.close());
   return server.call('find', parseObjectKeepingDigits(TEXT) ?? {}, signal);
 }
 
 /** A server over HTTP; the bodies that it is sent gather in `bodies`. */
-async function serve(form: 'json' | 'sse', bodies: string[]) {
+async function serve(form: 'json' | 'sse', generation: Generation, bodies: string[]) {
   const http = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -43,7 +58,7 @@ async function serve(form: 'json' | 'sse', bodies: string[]) {
       const body = Buffer.concat(chunks).toString();
       if (request.method !== 'POST') return response.writeHead(405).end();
       bodies.push(body);
-      const answer = answerTo(body);
+      const answer = answerTo(generation, body);
       if (answer === undefined) return response.writeHead(202).end();
       if (form === 'json') {
         response.writeHead(200, { 'content-type': 'application/json' });
@@ -64,7 +79,7 @@ async function serve(form: 'json' | 'sse', bodies: string[]) {
 }
 
 /** A process that is none; what it is sent gathers in `bodies`. */
-function run(bodies: string[]): ToolTransport {
+function run(generation: Generation, bodies: string[]): ToolTransport {
   const answers: string[] = [];
   let wake = (): void => undefined;
   async function* lines(): AsyncGenerator<string> {
@@ -79,7 +94,7 @@ function run(bodies: string[]): ToolTransport {
     async send(value) {
       const text = stringifyWithRaw(value);
       bodies.push(text);
-      answers.push(answerTo(text) ?? '');
+      answers.push(answerTo(generation, text) ?? '');
       wake();
     },
     async end() {},
@@ -88,12 +103,19 @@ function run(bodies: string[]): ToolTransport {
 }
 
 describe('digits of numbers towards a server of tools', () => {
-  it.each(['json', 'sse', 'stdio'] as const)(
-    verifies('numbers.kept', 'are kept in arguments and in structured results: %s'),
-    async (form) => {
+  it.each(
+    (['json', 'sse', 'stdio'] as const).flatMap((form) => [
+      [form, 'old'] as const,
+      [form, 'new'] as const,
+    ]),
+  )(
+    verifies('numbers.kept', 'are kept in arguments and in structured results: %s, %s revision'),
+    async (form, generation) => {
       const bodies: string[] = [];
-      const transport = form === 'stdio' ? run(bodies) : await serve(form, bodies);
+      const transport =
+        form === 'stdio' ? run(generation, bodies) : await serve(form, generation, bodies);
       const outcome = await call(async () => transport);
+      expect(bodies.some((body) => body.includes('"initialize"'))).toBe(generation === 'old');
       expect(bodies.at(-1)).toContain(`"arguments":${TEXT}`);
       expect(outcome).toEqual({ content: [{ type: 'text', text: TEXT }], isError: false });
     },

@@ -11,6 +11,7 @@ import type { Rules } from '../loop-bench.ts';
 import { startFaultyHttp } from './faulty-http.ts';
 import type { HttpFault } from './faulty-http.ts';
 import { toolSurroundings } from './surroundings.ts';
+import { verifies } from '../../requirements.ts';
 import { inTurn } from '../../runs.ts';
 
 const SERVER = fileURLToPath(new URL('./faulty-server.js', import.meta.url));
@@ -128,6 +129,15 @@ describe('a turn whose server is a process', () => {
     expect(left).toEqual([]);
   });
 
+  it.each([
+    ['ends at an unknown request', 'shy', {}],
+    ['is silent at one', 'silent', { connect: 2_000 }],
+  ])('that %s is asked in the older way', async (_name, fault, deadlines) => {
+    const { session } = await play({ fault }, { deadlines });
+    expect(resultsOf(session)).toEqual([{ is_error: false, text: 'good' }]);
+    expect(errorsOf(session)).toEqual([]);
+  });
+
   it('that greets on stdout is understood none the less', async () => {
     const { session } = await play({ fault: 'chatty' }, {});
     expect(resultsOf(session)).toEqual([{ is_error: false, text: 'good' }]);
@@ -238,6 +248,17 @@ describe('a turn whose server is reached over HTTP', () => {
       'GET behind two',
     ]);
   });
+
+  it.each(['forgets 404', 'forgets 400'] as const)(
+    verifies('mcp.modern.client', 'makes a new session with a server that %s, and calls again'),
+    async (fault) => {
+      const { session, server } = await playHttp(fault);
+      expect(resultsOf(session)).toEqual([{ is_error: false, text: 'done' }]);
+      expect(errorsOf(session)).toEqual([]);
+      expect(server.heard.filter((verb) => verb === 'initialize')).toHaveLength(2);
+      expect(server.heard.filter((verb) => verb === 'tools/call')).toHaveLength(2);
+    },
+  );
 
   it('gives a call up that cannot be come back to', async () => {
     const { session, server } = await playHttp('forgotten events');

@@ -21,6 +21,8 @@ export type HttpFault =
   | 'cut json'
   | 'other answer'
   | 'silence'
+  | 'forgets 404'
+  | 'forgets 400'
   | 'page'
   | 'error 500';
 
@@ -77,7 +79,7 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
             serverInfo: { name: 'faulty', version: '1' },
           }
         : { tools: [{ name: 'good', inputSchema: { type: 'object' } }] };
-    response.setHeader('mcp-session-id', 'one');
+    response.setHeader('mcp-session-id', String(heard.length));
     json(response).end(JSON.stringify({ jsonrpc: '2.0', id, result }));
   }
 
@@ -115,6 +117,15 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
         return void json(response).end('{"jsonrpc":"2.0","id":"other","result":{}}');
       case 'silence':
         return events(response).flushHeaders();
+      case 'forgets 404':
+      case 'forgets 400':
+        if (heard.filter((verb) => verb === 'initialize').length === 1) {
+          response.writeHead(fault === 'forgets 404' ? 404 : 400);
+          return void response.end('{"error":{"message":"No valid session ID provided"}}');
+        }
+        return void json(response).end(
+          `${HEAD}${id},"result":{"content":[{"type":"text","text":"done"}]}}`,
+        );
       case 'page':
         response.writeHead(200, { 'content-type': 'text/html' });
         return void response.end('<h1>Welcome!</h1>');

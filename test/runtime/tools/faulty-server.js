@@ -50,6 +50,9 @@ if (isDeaf) process.on('SIGTERM', () => undefined);
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
   const { id, method } = request;
+  if (method === 'server/discover' && fault === 'shy') process.exit(1);
+  if (method === 'server/discover' && fault !== 'mute' && fault !== 'silent')
+    write({ id, error: { code: -32601, message: 'Method not found' } });
   if (method === 'initialize' && fault !== 'mute')
     write({
       id,

@@ -1,32 +1,32 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { describe, expect, it } from 'vitest';
 import { listTools } from '../../../src/runtime/tools/list-tools.ts';
 
-const LIMITS = { signal: new AbortController().signal, timeout: 1_000 };
 const OBJECT = { type: 'object' };
 const tool = (name: string, rest: object = {}) => ({ name, inputSchema: OBJECT, ...rest });
 
 /** A server that answers with these pages, the last one for good, each naming the next. */
 function serve(pages: readonly (readonly unknown[])[], isEndless = false) {
   const asked: unknown[] = [];
-  const client = {
-    request: async ({ params }: { params: { cursor?: string } }) => {
+  const source = {
+    hasParamHeaders: false,
+    ask: async (params: { readonly cursor?: string }) => {
       const at = asked.length;
       asked.push(params.cursor);
       const isLast = at >= pages.length - 1;
       const tools = pages[Math.min(at, pages.length - 1)];
       return { tools, nextCursor: isLast && !isEndless ? undefined : `page ${at + 1}` };
     },
-  } as unknown as Client;
-  return { client, asked };
+  };
+  return { source, asked };
 }
 
-const listed = (...pages: readonly unknown[][]) => listTools(serve(pages).client, LIMITS);
+const listed = async (...pages: readonly unknown[][]) =>
+  (await listTools(serve(pages).source)).tools;
 
 describe('the tools of a server', () => {
   it('are read page by page', async () => {
-    const { client, asked } = serve([[tool('a')], [tool('b')], [tool('c')]]);
-    const tools = await listTools(client, LIMITS);
+    const { source, asked } = serve([[tool('a')], [tool('b')], [tool('c')]]);
+    const { tools } = await listTools(source);
     expect(tools.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
     expect(asked).toEqual([undefined, 'page 1', 'page 2']);
   });
@@ -59,7 +59,7 @@ describe('the tools of a server', () => {
     expect(await listed(many(0, 300))).toHaveLength(256);
     expect(await listed(many(0, 200), many(200, 200), many(400, 9))).toHaveLength(256);
     const endless = serve([[]], true);
-    expect(await listTools(endless.client, LIMITS)).toEqual([]);
+    expect((await listTools(endless.source)).tools).toEqual([]);
     expect(endless.asked).toHaveLength(32);
   });
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMcpToolServers } from '../../../src/runtime/tools/mcp-tool-servers.ts';
 import type { ToolCredential } from '../../../src/runtime/tools/tool-credentials.ts';
-import type { ToolServer } from '../../../src/runtime/tools/tool-server.ts';
+import type { ToolOutcome, ToolServer } from '../../../src/runtime/tools/tool-server.ts';
 import { createUrlGuard } from '../../../src/upstream/guard/url-guard.ts';
 import type { UrlGuard } from '../../../src/upstream/guard/url-guard.ts';
 import { verifies } from '../../requirements.ts';
@@ -68,6 +68,12 @@ function open(
   return server;
 }
 
+async function called(server: ToolServer, name: string): Promise<ToolOutcome> {
+  const outcome = await server.call(name, {}, signal);
+  if ('questions' in outcome) throw new Error('the server asks');
+  return outcome;
+}
+
 const credential = (id: string, name = 'Authorization'): ToolCredential => ({
   id,
   name,
@@ -105,7 +111,7 @@ describe('a server over HTTP', () => {
       content: [{ type: 'text', text: 'ordered tea' }],
       isError: false,
     });
-    const { content } = await server.call('search', {}, signal);
+    const { content } = await called(server, 'search');
     expect(content.slice(0, 2)).toEqual([
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
       { type: 'text', text: 'inside' },
@@ -197,7 +203,7 @@ describe('a server that is a process', () => {
       // Too short to be masked in what the server says.
       { id: 'sec_1', name: 'SHOP_TOKEN', value: 'plain' },
     ]);
-    const { content } = await server.call('whoami', {}, signal);
+    const { content } = await called(server, 'whoami');
     const told = JSON.parse(String(content[0]?.['text'])) as { pid: number };
     expect(told).toMatchObject({ args: ['a'], declared: 'yes', token: 'plain' });
     await server.close();
@@ -207,7 +213,7 @@ describe('a server that is a process', () => {
 
   it('gets no variable whose name makes a program run code, whoever kept it', async () => {
     const credentials = [{ id: 'sec_1', name: 'NODE_OPTIONS', value: '--require=/tmp/x.js' }];
-    const { content } = await open({ server: 'local' }, credentials).call('whoami', {}, signal);
+    const { content } = await called(open({ server: 'local' }, credentials), 'whoami');
     expect(String(content[0]?.['text'])).not.toContain('require');
   });
 
