@@ -16,6 +16,16 @@ const read = (path: string) => readFile(new URL(path, root), 'utf8');
 
 const validate = createAjv({ allErrors: true, logger: false }).compile(configJsonSchema());
 
+it(verifies('secrets.exec', 'no template names a command of a secret'), async () => {
+  for (const template of TEMPLATES) {
+    const texts = Object.entries(await renderInit({ template, foundEnvKeys: [] }));
+    const named = texts.filter(
+      ([path, text]) => !path.endsWith('.json') && text.includes('secret:exec'),
+    );
+    expect(named).toEqual([]);
+  }
+});
+
 async function expectValid(text: string, beside: Readonly<Record<string, string>> = {}) {
   const others = Object.entries(beside).map(([path, content]) => [`/gw/${path}`, content]);
   const files = memoryFiles({ ...Object.fromEntries(others), '/gw/gateway.yaml': text });

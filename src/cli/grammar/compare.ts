@@ -32,8 +32,8 @@ export function compare(
     const resources = toResourceClient(client);
     const sources = { config, resources, server: client.baseUrl, followed };
     const made = await makePlan(sources, planChoice(flags));
-    const { plan, options } = made;
-    for (const text of missingModelTexts(options)) context.output.warn(text);
+    const { plan, options, ofCommands } = made;
+    for (const text of [...ofCommands, ...missingModelTexts(options)]) context.output.warn(text);
     for (const { message, hint } of slugConflicts(options)) {
       context.output.warn(`${message}; ${hint ?? ''}`);
     }
@@ -73,6 +73,7 @@ function applyCommand(plan: Plan, path: string, { flags, context }: InputOf<'dif
     ...(flags.recursive ? ['--recursive'] : []),
     ...CHOSEN.flatMap(named).map(toShellWord),
     ...(server === undefined ? [] : ['--server', toShellWord(server)]),
+    ...flags['allow-exec'].map((one) => `--allow-exec ${toShellWord(one)}`),
     ...(flags['unknown-fields'] === 'warn' ? ['--unknown-fields warn'] : []),
     ...(actions.some(({ action }) => action === 'replace') ? ['--allow-replace'] : []),
     ...(isCounted ? [`--confirm-prune ${summary.remove}`] : []),

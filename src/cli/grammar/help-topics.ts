@@ -61,7 +61,8 @@ const CONFIG = `gateway.yaml has two halves.
   everything else  what the gateway serves: organizations, providers, models, keys;
                    read by \`gateway start\`, compared with a running gateway by plan and apply
 
-Secrets are references, never text: \${secret:env:NAME} or \${secret:file:PATH}.
+Secrets are references, never text: \${secret:env:NAME}, \${secret:file:PATH},
+or \${secret:exec:COMMAND}, which runs where --allow-exec or server.secrets.exec allows it.
 Values may hold \${env:NAME} and \${env:NAME:-default}; $\${ writes a plain \${.
 A .env next to the file sets what the environment does not; --no-env-file leaves it out.
 

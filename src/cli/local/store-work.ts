@@ -22,7 +22,10 @@ export async function withServer(
   const isWithout = flags.config.length === 0 && existsSync(join(cwd, '.gateway', 'store'));
   const given = isWithout ? startPaths(flags.config, cwd) : configPaths(flags.config, cwd);
   const read = given.length > 0 ? { paths: given } : { paths: ['-'], stdin: 'version: 1\n' };
-  const { config, diagnostics } = await loadFiles(context, read);
+  const { config, diagnostics } = await loadFiles(context, {
+    ...read,
+    commands: { isOwnFile: true },
+  });
   return config ? use(config.server, config.sources) : invalidConfig(diagnostics);
 }
 

@@ -66,6 +66,8 @@ export interface ComparedPlan {
   readonly options: PlanOptions;
   readonly plan: Plan;
 }
+  /** Why commands of secrets gave no value. */
+  readonly ofCommands: readonly string[];
 
 /** Reads the gateway and compares, whatever comes of it. */
 export async function comparePlan(
@@ -83,7 +85,7 @@ export async function comparePlan(
     inventories: (await resources.inventories?.list()) ?? [],
     mode: modeOf(choice, followed),
   };
-  const { secrets } = await resolveAllSecrets(desired, config.sources);
+  const { secrets, ofCommands } = await resolveAllSecrets(desired, config.sources);
   const owner = ownerFor(state);
   const client = resources;
   const { facts, uncompared } = await compareSecrets({ desired, actual, owner, secrets, client });
@@ -97,7 +99,7 @@ export async function comparePlan(
     uncompared,
     writeSecrets: new Set([...asked, ...changedSecrets(facts, desired)]),
   };
-  return { options, plan: plan(options) };
+  return { options, plan: plan(options), ofCommands };
 }
 
 /** Files that the gateway follows are compared as its reload compares them. */

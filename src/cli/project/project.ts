@@ -18,10 +18,17 @@ import { EXIT } from '../exit-codes.ts';
 import type { CommandResult } from '../command.ts';
 import type { FlagInput } from '../command-input.ts';
 import type { CommandContext } from '../context.ts';
+import type { FlagValues } from '../grammar/flags.ts';
 import type { FILE, PROJECT, SELECT } from '../tables/config-words.ts';
+import type { ALLOW_EXEC } from '../tables/shared-words.ts';
 
 /** Input of a command on the files of a project. */
 export type ProjectInput = FlagInput<typeof PROJECT>;
+
+/** The same, for a command that may run those of secrets. */
+interface ResolvingInput extends ProjectInput {
+  readonly flags: ProjectInput['flags'] & Partial<FlagValues<readonly [typeof ALLOW_EXEC]>>;
+}
 
 /**
  * Paths that were named, else gateway.yaml of `cwd`; throws `no_configuration` (exit 3) when there
@@ -49,8 +56,8 @@ export function startPaths(given: readonly string[], cwd: string): readonly stri
  * looked at for their prices where these are given.
  */
 export async function loadProject(
-  { flags, context }: ProjectInput,
-  prices?: LoadConfigOptions['prices'],
+  { flags, context }: ResolvingInput,
+  { prices, commands }: Pick<ProjectOptions, 'prices' | 'commands'> = {},
 ): Promise<LoadedConfig> {
   const paths = configPaths(flags.file, context.io.cwd);
   return loadFiles(context, {
@@ -61,7 +68,18 @@ export async function loadProject(
     ...(paths.includes('-') && { stdin: await context.readStdin() }),
     limits: { now: context.clock.now(), load: shippedPrices },
     ...(prices && { prices }),
+    ...(commands && { commands: { ...commands, allowed: flags['allow-exec'] } }),
   });
+}
+
+/** Files to read, and the commands of secrets that may run. */
+interface ProjectOptions extends Omit<LoadConfigOptions, 'env' | 'cwd' | 'envFile' | 'commands'> {
+  commands?: {
+    /** True where these files are those of a gateway of this machine. */
+    isOwnFile: boolean;
+    /** Those that --allow-exec names. */
+    allowed?: readonly string[] | undefined;
+  };
 }
 
 /**
@@ -70,10 +88,18 @@ export async function loadProject(
  */
 export async function loadFiles(
   { io, globals, output }: Pick<CommandContext, 'io' | 'globals' | 'output'>,
-  options: Omit<LoadConfigOptions, 'env' | 'cwd' | 'envFile'>,
+  { commands, ...options }: ProjectOptions,
 ): Promise<LoadedConfig> {
   const { cwd, env } = io;
-  const loaded = await loadConfig({ ...options, cwd, env, envFile: readsEnvFile(globals) });
+  const allowed = commands?.allowed ?? [];
+  const loaded = await loadConfig({
+    ...options,
+    ...(commands && { commands: { ...commands, note: output.note } }),
+    ...(allowed.length > 0 && { flags: { 'secrets.exec': allowed } }),
+    cwd,
+    env,
+    envFile: readsEnvFile(globals),
+  });
   const taken = loaded.config && describeEnvFile(loaded.config.fromEnvFile);
   if (taken !== undefined) output.note(taken);
   return loaded;
@@ -89,10 +115,11 @@ export function readsEnvFile({ values }: CommandContext['globals']): boolean {
  * so is one that declares nothing, as a template that rendered to nothing.
  */
 export async function withProject(
-  input: ProjectInput,
+  input: ResolvingInput,
   use: (config: GatewayConfig) => Promise<CommandResult>,
 ): Promise<CommandResult> {
-  const { config, diagnostics } = await loadProject(input);
+  // The author of the files, who may only propose a change, must not choose what runs here.
+  const { config, diagnostics } = await loadProject(input, { commands: { isOwnFile: false } });
   if (config === undefined) return invalidConfig(diagnostics);
   for (const one of diagnostics) {
     const text = formatDiagnostics([one], 'text').replace(': warning: ', ': ');
@@ -107,7 +134,7 @@ export async function withProject(
  * declared any more.
  */
 export function withSelected(
-  input: FlagInput<readonly [...typeof PROJECT, ...typeof SELECT]>,
+  input: ResolvingInput & FlagInput<readonly [...typeof PROJECT, ...typeof SELECT]>,
   use: (config: GatewayConfig) => Promise<CommandResult>,
   { mayBeGone = false } = {},
 ): Promise<CommandResult> {

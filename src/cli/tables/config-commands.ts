@@ -1,4 +1,5 @@
 import { ALL_OBJECTS, CHOICE, EXIT_CODE, LOCK_TIMEOUT, PROJECT, SELECT } from './config-words.ts';
+import { ALLOW_EXEC } from './shared-words.ts';
 
 /** Commands that compare gateway.yaml with a gateway, and make them one. */
 export const CONFIG_COMMANDS = [
@@ -40,6 +41,7 @@ export const CONFIG_COMMANDS = [
     ],
     flags: [
       ...PROJECT,
+      ALLOW_EXEC,
       ...SELECT,
       ...CHOICE,
       {
@@ -73,7 +75,7 @@ export const CONFIG_COMMANDS = [
         note: 'In a pipeline: exit 0 without changes, 2 with changes',
       },
     ],
-    flags: [...PROJECT, ...SELECT, ...CHOICE, EXIT_CODE],
+    flags: [...PROJECT, ALLOW_EXEC, ...SELECT, ...CHOICE, EXIT_CODE],
     formats: ['markdown'],
     load: () => import('../commands/config/diff.ts'),
   },
@@ -90,6 +92,7 @@ export const CONFIG_COMMANDS = [
     ],
     flags: [
       ...PROJECT,
+      ALLOW_EXEC,
       ...SELECT,
       ...CHOICE,
       {
@@ -163,7 +166,7 @@ export const CONFIG_COMMANDS = [
         note: 'Exit 2 when there is drift, for a nightly job',
       },
     ],
-    flags: [...PROJECT, ...SELECT, EXIT_CODE],
+    flags: [...PROJECT, ALLOW_EXEC, ...SELECT, EXIT_CODE],
     load: () => import('../commands/config/drift.ts'),
   },
   {

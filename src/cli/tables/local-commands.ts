@@ -1,5 +1,5 @@
 import type { FlagSpec } from '../command.ts';
-import { CONFIG } from './shared-words.ts';
+import { ALLOW_EXEC, CONFIG } from './shared-words.ts';
 
 const HOST = {
   name: 'host',
@@ -75,6 +75,7 @@ export const LOCAL_COMMANDS = [
     ],
     flags: [
       CONFIG,
+      ALLOW_EXEC,
       HOST,
       PORT,
       {
@@ -113,6 +114,7 @@ export const LOCAL_COMMANDS = [
     ],
     flags: [
       CONFIG,
+      ALLOW_EXEC,
       HOST,
       PORT,
       { name: 'open', type: 'boolean', description: 'Open the console in the browser' },
@@ -200,7 +202,11 @@ export const LOCAL_COMMANDS = [
     description:
       'Checks Node.js, the configuration, key files, the store directory, the port, the running gateway and the reachability of providers. Exits 1 when something is wrong.',
     examples: [{ command: 'gateway doctor', note: 'Find out why something fails' }],
-    flags: [CONFIG, { name: 'offline', type: 'boolean', description: 'Do not contact providers' }],
+    flags: [
+      CONFIG,
+      ALLOW_EXEC,
+      { name: 'offline', type: 'boolean', description: 'Do not contact providers' },
+    ],
     load: () => import('../commands/local/doctor.ts'),
   },
 ] as const;

@@ -32,6 +32,16 @@ export const CONFIG = {
   description: 'File or directory to load (default: gateway.yaml)',
 } as const satisfies FlagSpec;
 
+/** Commands that run those of secrets. */
+export const ALLOW_EXEC = {
+  name: 'allow-exec',
+  type: 'string',
+  value: 'COMMAND',
+  env: 'GATEWAY_ALLOW_EXEC',
+  repeatable: true,
+  description: 'Run commands of secrets that begin with these words; all: each',
+} as const satisfies FlagSpec;
+
 export const FROM = {
   name: 'from',
   type: 'string',

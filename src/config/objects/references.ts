@@ -1,17 +1,22 @@
 import { resolve as resolvePath } from 'node:path';
 import type { ConfigFiles } from '../read/load.ts';
+import { SecretCommandError, type SecretCommands } from './secret-commands.ts';
+
+/** Where secrets come from, with the word for what names one there: `${secret:env:NAME}`. */
+export const SECRET_SOURCES = { env: 'NAME', file: 'PATH', exec: 'COMMAND' } as const;
+export type SecretSource = keyof typeof SECRET_SOURCES;
 
 /**
- * A secret named in the configuration (`${secret:env:NAME}`, `${secret:file:PATH}`). It is resolved
- * only when it is sent; printed or serialised it is always its name.
+ * A secret named in the configuration (`${secret:env:NAME}`). It is resolved only when it is sent;
+ * printed or serialised it is always its name.
  */
 export class SecretRef {
-  readonly source: 'env' | 'file';
+  readonly source: SecretSource;
   readonly name: string;
-  /** Folder against which relative paths of files resolve. */
+  /** Folder against which relative paths of files resolve, and in which commands run. */
   readonly directory: string;
 
-  constructor(source: 'env' | 'file', name: string, directory: string) {
+  constructor(source: SecretSource, name: string, directory: string) {
     this.source = source;
     this.name = name;
     this.directory = directory;
@@ -53,6 +58,8 @@ export interface ReferenceSources {
   files: ConfigFiles;
   /** Path of the `.env` that `env` includes, whether it exists or not. */
   envFile?: string | undefined;
+  /** Absent where no command runs, as in `gateway validate`. */
+  commands?: SecretCommands;
 }
 
 /** The words for a variable that a reference does not find. */
@@ -64,24 +71,36 @@ export function notSet(name: string, { envFile }: Pick<ReferenceSources, 'envFil
 const MAX_SECRET_BYTES = 64 * 1024;
 
 /**
- * The value of a secret without the final line break of its file. Rejects with an error that names
- * the reference and never the value.
+ * The value of a secret without the final line break of its file or command. Rejects with an error
+ * that names the reference and never the value.
  */
 export async function resolveSecret(ref: SecretRef, sources: ReferenceSources): Promise<string> {
-  if (ref.source === 'env') {
-    const value = sources.env[ref.name];
-    if (value === undefined || value === '') {
-      throw new Error(notSet(ref.name, sources));
-    }
-    return value;
-  }
-  let bytes: Buffer;
-  try {
-    bytes = await sources.files.read(resolvePath(ref.directory, ref.name), MAX_SECRET_BYTES);
-  } catch (error) {
-    throw new Error(`the secret file ${ref.name} cannot be read`, { cause: error });
-  }
-  const value = bytes.toString('utf8').replace(/\r?\n$/, '');
-  if (value === '') throw new Error(`the secret file ${ref.name} is empty`);
-  return value;
+  return READERS[ref.source](ref, sources);
 }
+
+const READERS: Readonly<
+  Record<SecretSource, (ref: SecretRef, sources: ReferenceSources) => Promise<string>>
+> = {
+  async env({ name }, sources) {
+    const value = sources.env[name];
+    if (value === undefined || value === '') throw new Error(notSet(name, sources));
+    return value;
+  },
+  async file({ name, directory }, { files }) {
+    let bytes: Buffer;
+    try {
+      bytes = await files.read(resolvePath(directory, name), MAX_SECRET_BYTES);
+    } catch (error) {
+      throw new Error(`the secret file ${name} cannot be read`, { cause: error });
+    }
+    const value = bytes.toString('utf8').replace(/\r?\n$/, '');
+    if (value === '') throw new Error(`the secret file ${name} is empty`);
+    return value;
+  },
+  async exec(ref, { commands }) {
+    if (commands) return commands.run(ref);
+    throw new SecretCommandError(
+      'no command runs here; gateway start, plan, diff, drift and apply run those that they are allowed',
+    );
+  },
+};

@@ -27,19 +27,24 @@ export interface EnvFileInput {
   readonly files: ConfigFiles;
 }
 
-/**
- * Variables that count only in the environment, since the author of a project's files must not choose
- * them: the address and the key of the command, the files that it reads, and what the system and
- * Node.js load, trust and connect through.
- */
-const NEVER: readonly RegExp[] = [
-  /^GATEWAY_(SERVER|CONTEXT|API_KEY|API_KEY_FILE|CONFIG|OVERLAY|NO_ENV_FILE)$/,
+/** What the system and Node.js load, trust and connect through. */
+const OF_SYSTEM: readonly RegExp[] = [
   /^(HOME|USERPROFILE|APPDATA|LOCALAPPDATA|XDG_\w+)$/,
   /^(PATH|PATHEXT|COMSPEC|SHELL|ENV|BASH_ENV|IFS|TMPDIR|TEMP|TMP)$/,
   /^(LD|DYLD)_\w+$/,
   /^NODE_(?!ENV$)\w+$/,
   /^(SSL_CERT|OPENSSL)_\w+$/,
   /^(HTTP|HTTPS|ALL|NO)_PROXY$/i,
+];
+
+/**
+ * Variables that count only in the environment, since the author of a project's files must not choose
+ * them: those of the system, the address and the key of the command, the files that it reads, and the
+ * programs that secrets may run.
+ */
+const NEVER: readonly RegExp[] = [
+  ...OF_SYSTEM,
+  /^GATEWAY_(SERVER|CONTEXT|API_KEY|API_KEY_FILE|CONFIG|OVERLAY|NO_ENV_FILE|ALLOW_EXEC)$/,
 ];
 
 const NAME = '.env';
@@ -79,6 +84,11 @@ export async function readEnvFile(input: EnvFileInput): Promise<EnvFile> {
     lines: new Map(unset.map(({ name, line }) => [name, line])),
     diagnostics: faults.map(({ line, message }) => fault(line, message)),
   };
+}
+
+/** True for what the system and Node.js load, trust and connect through. */
+export function isOfSystem(name: string): boolean {
+  return OF_SYSTEM.some((pattern) => pattern.test(name));
 }
 
 /** False for a variable that a `.env` never sets. */

@@ -6,11 +6,12 @@ import { checkBudgets } from './check-budgets.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkReferences } from './check-references.ts';
 import { checkSecrets } from './check-secrets.ts';
-import { type EnvFileUse, readEnvFile, unusedInEnvFile, useOf } from './env-file.ts';
+import { type EnvFileUse, isOfSystem, readEnvFile, unusedInEnvFile, useOf } from './env-file.ts';
 import { type DesiredState, toDesired } from '../objects/desired.ts';
 import { type Diagnostic, hasErrors, type Place, sortDiagnostics } from '../source/diagnostic.ts';
 import { type ConfigFiles, type ConfigSource, nodeConfigFiles, readSources } from './load.ts';
 import type { ReferenceSources } from '../objects/references.ts';
+import { createSecretCommands, type SecretCommandsOptions } from '../objects/secret-commands.ts';
 import { createPlaces, type Places } from '../source/locate.ts';
 import { listEntries } from './list-entries.ts';
 import { mergeDocuments } from './merge.ts';
@@ -54,6 +55,8 @@ export interface LoadConfigOptions {
   prices?: PublishedPrices;
   /** Prices by which limits of money are judged. Default: none is. */
   limits?: PublishedPrices;
+  /** Has secrets run the commands that are allowed. Default: none runs. */
+  commands?: Pick<SecretCommandsOptions, 'isOwnFile' | 'note'>;
 }
 
 /** A valid configuration: settings of the process and declared objects. */
@@ -114,7 +117,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const places = createPlaces();
   const envFile = await readEnvFile({ ...options, files });
   const env = { ...options.env, ...envFile.values };
-  const sources = unwritten({ env, files, envFile: envFile.path });
+  const sources: ReferenceSources = unwritten({ env, files, envFile: envFile.path });
   const { tree, all, ...merged } = await readTree({ ...options, sources, places });
   const diagnostics = [...envFile.diagnostics, ...merged.diagnostics];
   acceptAgentNames(tree);
@@ -147,6 +150,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     const { dataDir } = server.config ?? {};
     return { config: undefined, ...(dataDir !== undefined && { dataDir }), diagnostics: sorted };
   }
+  const allowed = allowedCommands(server, options);
+  if (allowed) sources.commands = createSecretCommands({ ...allowed, isHidden: isKept(used) });
   const small = await smallLimits({ tree, places, server: server.config }, options);
   return {
     dataDir: server.config.dataDir,
@@ -164,6 +169,20 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     },
     diagnostics: sortDiagnostics([...sorted, ...small]),
   };
+}
+
+/** Commands that secrets may run; those of the file only where it is the operator's own. */
+function allowedCommands(
+  { config, origins }: ResolvedServer,
+  { commands, env }: LoadConfigOptions,
+): Omit<SecretCommandsOptions, 'isHidden'> | undefined {
+  const counts = commands?.isOwnFile || origins.get('secrets.exec') !== 'file';
+  return commands && { ...commands, env, allowed: counts ? (config?.secrets.exec ?? []) : [] };
+}
+
+/** What the gateway keeps in its environment for itself. */
+function isKept(used: ReadonlySet<string>): SecretCommandsOptions['isHidden'] {
+  return (name) => name.startsWith('GATEWAY_') || (used.has(name) && !isOfSystem(name));
 }
 
 /** Warnings of limits that cannot pay for one call, where there are prices to judge them by. */

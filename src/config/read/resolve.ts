@@ -3,10 +3,20 @@ import type { Diagnostic } from '../source/diagnostic.ts';
 import { formatPath, type Path, type Places } from '../source/locate.ts';
 import type { ParsedDocument } from '../source/parse-yaml.ts';
 import { kindNamed } from '../objects/kinds.ts';
-import { notSet, ObjectRef, SecretRef, type ReferenceSources } from '../objects/references.ts';
+import {
+  notSet,
+  ObjectRef,
+  type ReferenceSources,
+  SECRET_SOURCES,
+  SecretRef,
+  type SecretSource,
+} from '../objects/references.ts';
+import { splitWords } from '../objects/secret-commands.ts';
 
 const EXPRESSION = /\$\$\{|\$\{([^{}]*)\}|\$\{/g;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const SECRET = new RegExp(`^(${Object.keys(SECRET_SOURCES).join('|')}):(.+)$`);
+const SECRETS = Object.entries(SECRET_SOURCES).map(([name, what]) => `\${secret:${name}:${what}}`);
 const MAX_INCLUDED_BYTES = 1024 * 1024;
 
 interface Resolution {
@@ -31,9 +41,9 @@ export interface ResolvedDocument {
 
 /**
  * Replaces `${env:X}`, `${env:X:-default}`, `${file:path}`, `${path:path}`,
- * `${ref:kind.name.field}`, `${secret:env:X}` and `${secret:file:path}` in the scalar values of a
- * parsed document, in place; `$${` becomes `${`. Inserted text is not parsed again, as YAML or for
- * further `${…}`. Reports every unresolvable reference, so that it lists all unset variables.
+ * `${ref:kind.name.field}` and `${secret:…}` in the scalar values of a parsed document, in place;
+ * `$${` becomes `${`. Inserted text is not parsed again, as YAML or for further `${…}`. Reports every
+ * unresolvable reference, so that it lists all unset variables.
  */
 export async function resolveDocument(
   document: ParsedDocument,
@@ -98,8 +108,7 @@ async function resolveMatch(
   if (match[0] === '$${') return '${';
   const expression = match[1];
   const unknown = () => {
-    const hint =
-      'use ${env:NAME}, ${file:PATH}, ${path:PATH}, ${ref:KIND.NAME.FIELD}, ${secret:env:NAME}; $${ is a plain ${';
+    const hint = `use \${env:NAME}, \${file:PATH}, \${path:PATH}, \${ref:KIND.NAME.FIELD}, ${SECRETS.join(', ')}; $\${ is a plain \${`;
     report(resolution, path, { message: `unknown reference ${match[0]}`, hint });
     return '';
   };
@@ -119,17 +128,33 @@ async function resolveMatch(
       const [, kind = '', name = '', field = ''] = parts;
       return new ObjectRef(kindNamed(kind) ?? kind, name, field);
     }
-    case 'secret': {
-      const parts = /^(env|file):(.+)$/.exec(argument);
-      if (parts === null || (parts[1] === 'env' && !VARIABLE.test(parts[2]!))) return unknown();
-      const { directory } = resolution.document.source;
-      if (parts[1] === 'file') resolution.included.add(resolvePath(directory, parts[2]!));
-      else resolution.variables.add(parts[2]!);
-      return new SecretRef(parts[1] as 'env' | 'file', parts[2]!, directory);
-    }
+    case 'secret':
+      return toSecret(argument, path, resolution) ?? unknown();
     default:
       return unknown();
   }
+}
+
+/** Undefined when the expression is malformed. */
+function toSecret(argument: string, path: Path, resolution: Resolution): SecretRef | undefined {
+  const [, source, name = ''] = SECRET.exec(argument) ?? [];
+  const { directory } = resolution.document.source;
+  if (source === undefined || (source === 'env' && !VARIABLE.test(name))) return undefined;
+  if (source === 'file') resolution.included.add(resolvePath(directory, name));
+  if (source === 'env') resolution.variables.add(name);
+  if (source === 'exec') checkCommand(name, path, resolution);
+  return new SecretRef(source as SecretSource, name, directory);
+}
+
+function checkCommand(command: string, path: Path, resolution: Resolution): void {
+  const { fault, shell } = splitWords(command);
+  if (fault !== undefined)
+    report(resolution, path, { message: `\${secret:exec:${command}}: ${fault}` });
+  if (shell === undefined) return;
+  const message = `no shell runs this command, so ${shell} is a plain character`;
+  const hint =
+    'write it in quotes if that is meant; what needs a shell belongs in a program of its own';
+  report(resolution, path, { severity: 'warning', message, hint });
 }
 
 /** Undefined when the expression is malformed. As in a shell, `:-` also replaces an empty value. */
@@ -199,7 +224,7 @@ function isBelow(directory: string, path: string): boolean {
 }
 
 /** Members of a diagnostic that only its check knows. */
-type Problem = Pick<Diagnostic, 'message' | 'hint'>;
+type Problem = Pick<Diagnostic, 'message' | 'hint'> & Partial<Pick<Diagnostic, 'severity'>>;
 
 function report(resolution: Resolution, path: Path, problem: Problem): void {
   const { document, places, diagnostics } = resolution;

@@ -3,6 +3,14 @@ import type { Diagnostic } from '../source/diagnostic.ts';
 import { formatPath, type Path } from '../source/locate.ts';
 import { isRecord } from '../objects/record.ts';
 import { type ReferenceSources, resolveSecret, SecretRef } from '../objects/references.ts';
+import { SecretCommandError } from '../objects/secret-commands.ts';
+
+export interface ResolvedSecrets {
+  readonly secrets: Map<SecretRef, string>;
+  readonly diagnostics: Diagnostic[];
+  /** Messages of commands that gave no value, each once. */
+  readonly ofCommands: readonly string[];
+}
 
 /**
  * Resolves every secret of the desired state, before anything is written. All missing ones are
@@ -11,8 +19,9 @@ import { type ReferenceSources, resolveSecret, SecretRef } from '../objects/refe
 export async function resolveAllSecrets(
   desired: Pick<DesiredState, 'objects'>,
   sources: ReferenceSources,
-): Promise<{ secrets: Map<SecretRef, string>; diagnostics: Diagnostic[] }> {
+): Promise<ResolvedSecrets> {
   const secrets = new Map<SecretRef, string>();
+  const ofCommands = new Set<string>();
   const diagnostics: Diagnostic[] = [];
   for (const { kind, name, body, place } of desired.objects) {
     for (const { path, ref } of secretRefs(body)) {
@@ -20,6 +29,7 @@ export async function resolveAllSecrets(
         secrets.set(ref, await resolveSecret(ref, sources));
       } catch (error) {
         const message = `${ref.toString()}: ${error instanceof Error ? error.message : 'unknown'}`;
+        if (error instanceof SecretCommandError) ofCommands.add(message);
         diagnostics.push({
           ...place,
           path: `${kind} ${name}: ${formatPath(path)}`,
@@ -29,7 +39,7 @@ export async function resolveAllSecrets(
       }
     }
   }
-  return { secrets, diagnostics };
+  return { secrets, diagnostics, ofCommands: [...ofCommands] };
 }
 
 /** Every secret reference below a value, with its path. */

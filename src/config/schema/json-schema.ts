@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { CONFIG_KINDS, SECTION_WORDS } from '../objects/kinds.ts';
 import { isRecord } from '../objects/record.ts';
+import { SECRET_SOURCES } from '../objects/references.ts';
 import { fileSchema } from './schema.ts';
 
 const REFERENCE = { type: 'string', pattern: '\\$\\{(env|file):' };
-const SECRET = { type: 'string', pattern: '^\\$\\{secret:(env|file):[^}]+\\}$' };
+const SOURCES = Object.keys(SECRET_SOURCES).join('|');
+const SECRET = { type: 'string', pattern: `^\\$\\{secret:(${SOURCES}):[^}]+\\}$` };
 
 /**
  * The JSON Schema (draft 2020-12) of the whole file, from the schema that validation itself uses.

@@ -64,6 +64,8 @@ export interface ServerConfig {
     masterKey: SecretRef | undefined;
     previousKeys: SecretRef[];
     masterKeyFile: string;
+    /** Beginnings of commands that secrets may run. */
+    exec: string[];
   };
   cors: { origins: string[] };
   allowedHosts: string[];
@@ -162,6 +164,7 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
   'listen.host': 'GATEWAY_HOST',
   'listen.port': 'GATEWAY_PORT',
   'secrets.master_key': 'GATEWAY_MASTER_KEY',
+  'secrets.exec': 'GATEWAY_ALLOW_EXEC',
 };
 const SECRET_SETTINGS = ['secrets.master_key', 'secrets.previous_keys', 'sso.client_secret'];
 
@@ -300,6 +303,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
       masterKey: secrets.master_key as SecretRef | undefined,
       previousKeys: secrets.previous_keys as unknown as SecretRef[],
       masterKeyFile: resolve(directory, secrets.master_key_file ?? resolve(dataDir, 'master.key')),
+      exec: secrets.exec,
     },
     cors: settings.cors,
     allowedHosts: settings.allowed_hosts,

@@ -3,6 +3,7 @@ import { parseDuration } from '../../core/time/duration.ts';
 import { HARNESS_TIMES } from '../../core/time/harness-times.ts';
 import { BACKENDS, EMBEDDED } from '../../store/backends/registry.ts';
 import { CHAT_FORMATS } from '../../resources/kinds/chat-webhooks.ts';
+import { splitWords } from '../objects/secret-commands.ts';
 import { parseSize } from '../source/size.ts';
 import { alertSettings } from './alert-schema.ts';
 import { jwtSettings } from './jwt-schema.ts';
@@ -148,6 +149,10 @@ const log = z.object({
   content: z.boolean().default(false).describe('Keep prompts and answers in request records.'),
 });
 
+const command = z.string().refine((text) => splitWords(text).fault === undefined, {
+  error: 'expected the first words of a command, such as op, or pass show',
+});
+
 const secrets = z.object({
   master_key: secret.optional().describe('Key that seals stored secrets, as a secret reference.'),
   previous_keys: z.array(secret).default([]).describe('Former master keys, which still open.'),
@@ -156,6 +161,10 @@ const secrets = z.object({
     .min(1)
     .optional()
     .describe('Where a generated master key lies. Default <data_dir>/master.key.'),
+  exec: z
+    .array(command)
+    .default([])
+    .describe('Commands that secrets may run, by their first words; all: each.'),
 });
 
 const media = z.object({

@@ -53,6 +53,8 @@ export interface StartOptions {
   host?: string | undefined;
   port?: number | undefined;
   workers?: number | undefined;
+  /** Beginnings of commands that secrets may run, in place of `server.secrets.exec`. */
+  allowExec?: readonly string[];
   /** Reload when a configuration file changes. */
   watch: boolean;
   /** Check the configuration and end. */
@@ -81,6 +83,8 @@ export interface Served {
 
 /** Files of a start, or the text that replaces them with its description. */
 interface PreparedOptions extends StartOptions {
+  /** Commands that secrets may run, whatever flags and files say. */
+  keptExec?: readonly string[];
   paths: readonly string[];
   text?: string;
   description?: string;
@@ -133,7 +137,7 @@ async function runAsFirst(given: StartOptions): Promise<number> {
 
 async function checkAndStart(given: StartOptions, early: EarlySignals): Promise<number> {
   const options = await prepare(given);
-  const { config, diagnostics } = await loadFiles(options);
+  const { config, diagnostics } = await loadFiles(options, (line) => speaker.note(line));
   const speaker = speakerOf(config, options);
   speaker.note(options.description);
   speaker.tell(diagnostics);
@@ -291,7 +295,10 @@ async function serve(
     );
   let { files } = config;
   const loadAgain = async (): Promise<LoadedConfig> => {
-    const loaded = await loadFiles(await prepare(options));
+    // The list of the start counts: nothing else that a reload reads can allow a command.
+    const keptExec = config.server.secrets.exec;
+    const prepared = { ...(await prepare(options)), keptExec };
+    const loaded = await loadFiles(prepared, (line) => log.info(line));
     if (!loaded.config) return loaded;
     signals.follow(readFrom(loaded.config));
     if (files.includes('stdin') && loaded.config.files.includes(DEFAULT_CONFIG))
@@ -336,8 +343,9 @@ function readFrom({ files, included, fromEnvFile: { path } }: GatewayConfig): st
   return [...named, ...included, ...(path === undefined ? [] : [path])];
 }
 
-function loadFiles(options: PreparedOptions): Promise<LoadedConfig> {
-  const { host, port, workers } = options;
+function loadFiles(options: PreparedOptions, note: (line: string) => void): Promise<LoadedConfig> {
+  const { host, port, workers, allowExec = [] } = options;
+  const exec = options.keptExec ?? (allowExec.length > 0 ? allowExec : undefined);
   return loadConfig({
     paths: options.paths,
     ...(options.text !== undefined && { stdin: options.text }),
@@ -349,7 +357,9 @@ function loadFiles(options: PreparedOptions): Promise<LoadedConfig> {
       ...(host === undefined ? {} : { 'listen.host': host }),
       ...(port === undefined ? {} : { 'listen.port': port }),
       ...(workers === undefined ? {} : { workers }),
+      ...(exec && { 'secrets.exec': exec }),
     },
+    commands: { isOwnFile: true, note },
   });
 }
 

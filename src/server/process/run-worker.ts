@@ -38,8 +38,9 @@ export async function runWorker({
   startBeating();
   const log = createLog(settings);
   const crashes = reportCrashes(log);
-  const { server, fromEnvFile } = settings;
-  const sources = { ...own, env: { ...own.env, ...fromEnvFile.values }, envFile: fromEnvFile.path };
+  const { server, fromEnvFile, commands } = settings;
+  const env = { ...own.env, ...fromEnvFile.values };
+  const sources = { ...own, env, envFile: fromEnvFile.path, commands };
   try {
     await useProxiesForFetch(createProxyRules(sources.env));
     const gateway = await openConfigured(settings, { clock: systemClock, log, sources });

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
 import { packageFile } from '../../core/package-root.ts';
 import { fromSettingsMessage } from './worker-settings.ts';
-import type { WorkerSettings } from './worker-settings.ts';
+import type { ReceivedSettings } from './worker-settings.ts';
 
 /** Between the first process and its workers, in addition to the messages of Node.js itself. */
 interface Message {
@@ -40,7 +40,7 @@ export function offerSettings(worker: Worker, { settings, reloadError }: Offer):
 }
 
 /** Asks the first process for its settings: sent unasked they could come before anything listens. */
-export function receiveSettings(): Promise<WorkerSettings> {
+export function receiveSettings(): Promise<ReceivedSettings> {
   return new Promise((resolve) => {
     const take = (message: unknown): void => {
       if (typeOf(message) !== 'gateway:settings') return;

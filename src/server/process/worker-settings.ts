@@ -1,5 +1,8 @@
-import { SecretRef } from '../../config/objects/references.ts';
+import { resolveSecret, SecretRef } from '../../config/objects/references.ts';
+import type { SecretSource } from '../../config/objects/references.ts';
+import type { SecretCommands } from '../../config/objects/secret-commands.ts';
 import type { GatewayConfig } from '../../config/read/load-config.ts';
+import { secretRefs } from '../../config/read/secrets.ts';
 
 /**
  * Settings of workers, with the variables of `.env` that they name: the same for all of them, whatever
@@ -7,30 +10,53 @@ import type { GatewayConfig } from '../../config/read/load-config.ts';
  */
 export type WorkerSettings = Pick<GatewayConfig, 'server' | 'origins' | 'fromEnvFile'>;
 
+/** The same in the first process, which can resolve secrets. */
+export type SentSettings = WorkerSettings & Pick<GatewayConfig, 'sources'>;
+
+/** Settings as a worker has them: commands of secrets ran in the first process. */
+export interface ReceivedSettings extends WorkerSettings {
+  readonly commands: SecretCommands;
+}
+
 /** Marks a reference to a secret, which as text would look like any other text. */
 const SECRET = 'gateway:secret';
 
-/** Message from the first process to its workers. References to secrets stay references. */
-export function toSettingsMessage({ server, origins, fromEnvFile }: WorkerSettings): string {
+/**
+ * Message from the first process to its workers. References to secrets stay references; what commands
+ * printed goes with them. Rejects where a command gives no value.
+ */
+export async function toSettingsMessage({
+  server,
+  origins,
+  fromEnvFile,
+  sources,
+}: SentSettings): Promise<string> {
   const mark = function (this: Record<string, unknown>, key: string, value: unknown): unknown {
     const given = this[key];
     if (!(given instanceof SecretRef)) return value;
     return { [SECRET]: [given.source, given.name, given.directory] };
   };
   const variables = { ...fromEnvFile };
-  return JSON.stringify({ server, origins: [...origins], fromEnvFile: variables }, mark);
+  const outputs: [string, string][] = [];
+  for (const { ref } of secretRefs(server))
+    if (ref.source === 'exec') outputs.push([ref.name, await resolveSecret(ref, sources)]);
+  const message = { server, origins: [...origins], fromEnvFile: variables, outputs };
+  return JSON.stringify(message, mark);
 }
 
-export function fromSettingsMessage(message: string): WorkerSettings {
-  const { server, origins, fromEnvFile } = JSON.parse(message, (_key, value: unknown) => {
+export function fromSettingsMessage(message: string): ReceivedSettings {
+  const { server, origins, fromEnvFile, outputs } = JSON.parse(message, (_key, value: unknown) => {
     const parts = (value as Record<string, unknown> | null)?.[SECRET];
     if (!Array.isArray(parts)) return value;
-    const [source, name, directory] = parts as ['env' | 'file', string, string];
+    const [source, name, directory] = parts as [SecretSource, string, string];
     return new SecretRef(source, name, directory);
   }) as {
     server: WorkerSettings['server'];
     origins: [string, 'flag' | 'env' | 'file' | 'default'][];
     fromEnvFile: WorkerSettings['fromEnvFile'];
+    outputs: [string, string][];
   };
-  return { server, origins: new Map(origins), fromEnvFile };
+  const values = new Map(outputs);
+  const commands = { run: async ({ name }: { name: string }) => values.get(name) ?? '' };
+  return { server, origins: new Map(origins), fromEnvFile, commands };
 }

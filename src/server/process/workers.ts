@@ -12,7 +12,7 @@ import {
   watchBeats,
 } from './worker-channel.ts';
 import { toSettingsMessage } from './worker-settings.ts';
-import type { WorkerSettings } from './worker-settings.ts';
+import type { SentSettings } from './worker-settings.ts';
 
 const RESPAWN_MS = 1_000;
 
@@ -31,7 +31,7 @@ export interface Workers {
    * Replaces them one by one, each new one listening before a former one drains. Rejects with `Error`
    * when a new one does not come to listen; then the former ones continue, with their settings.
    */
-  replace(settings: WorkerSettings): Promise<void>;
+  replace(settings: SentSettings): Promise<void>;
   /** Has every worker read the files of its certificate again. */
   renew(): void;
   /** Has every worker, also those that come later, say why the last reload was refused, or null. */
@@ -51,7 +51,7 @@ function driversAt(scope: StoreScope): string {
   return found.flatMap(({ drivers }) => drivers).join(' or ');
 }
 
-export function createWorkers(first: WorkerSettings, options: WorkersOptions): Workers {
+export function createWorkers(first: SentSettings, options: WorkersOptions): Workers {
   return new WorkerCrew(first, options);
 }
 
@@ -60,7 +60,9 @@ class WorkerCrew implements Workers {
   readonly #host: string;
   readonly #scheme: 'http' | 'https';
   #count: number;
-  #settings: string;
+  readonly #first: SentSettings;
+  /** Message that new workers get. */
+  #settings = '';
   /** Workers that are to serve; one that drains is no member any more. */
   readonly #serving = new Set<Worker>();
   readonly #all = new Set<Worker>();
@@ -68,25 +70,27 @@ class WorkerCrew implements Workers {
   #stopping = false;
   #reloadError: string | null = null;
 
-  constructor(settings: WorkerSettings, options: WorkersOptions) {
+  constructor(settings: SentSettings, options: WorkersOptions) {
     const { server } = settings;
     this.#options = options;
     this.#host = server.listen.host;
     this.#scheme = server.listen.tls ? 'https' : 'http';
     this.#count = server.workers;
-    this.#settings = toSettingsMessage(settings);
+    this.#first = settings;
   }
 
   async run(): Promise<number> {
     prepareForks();
+    this.#settings = await toSettingsMessage(this.#first);
     this.#spawn();
     await this.#untilAllEnded();
     return this.#announced ? 0 : 1;
   }
 
-  async replace(settings: WorkerSettings): Promise<void> {
+  async replace(settings: SentSettings): Promise<void> {
+    const next = await toSettingsMessage(settings);
     const [before, count, former] = [this.#settings, this.#count, [...this.#serving]];
-    this.#settings = toSettingsMessage(settings);
+    this.#settings = next;
     this.#count = settings.server.workers;
     for (const [index, worker] of former.entries()) {
       if (this.#stopping) return;

@@ -50,6 +50,7 @@ describe('resolveServerConfig', () => {
         masterKey: undefined,
         previousKeys: [],
         masterKeyFile: '/gw/.gateway/master.key',
+        exec: [],
       },
       cors: { origins: [] },
       allowedHosts: [],

@@ -26,6 +26,7 @@ function placeOf(driver: string): Place {
       masterKey: undefined,
       previousKeys: [],
       masterKeyFile: join(dataDir, 'master.key'),
+      exec: [],
     },
   };
 }

@@ -3,17 +3,17 @@ import type { Worker } from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createWorkers } from '../../../src/server/process/workers.ts';
-import type { WorkerSettings } from '../../../src/server/process/worker-settings.ts';
+import type { SentSettings } from '../../../src/server/process/worker-settings.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-const settings = (workers: number): WorkerSettings =>
+const settings = (workers: number): SentSettings =>
   ({
     server: { workers, listen: { host: '127.0.0.1' } },
     origins: new Map(),
-  }) as unknown as WorkerSettings;
+  }) as unknown as SentSettings;
 
 /** Workers that listen at once, unless they are told to end instead. */
 function setUp() {

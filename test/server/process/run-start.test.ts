@@ -152,3 +152,51 @@ it(
     await isServed('m/two');
   },
 );
+
+it(
+  verifies(
+    'secrets.exec',
+    'a start and each reload run the commands that the file allowed at the start',
+  ),
+  async () => {
+    const directory = await directoryOfTest();
+    const write = (file: string, text: string) => writeFile(join(directory, file), text);
+    let said = '';
+    const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+      said += String(text);
+      return true;
+    });
+    const configOf = (allowed: string, command: string): string => `version: 1
+server:
+  listen: { port: 0 }
+  store: { driver: memory }
+  secrets: { exec: [${allowed}], master_key: '\${secret:exec:sh key.sh master}' }
+providers: [{ name: up, type: openai, api_key: '\${secret:exec:${command}}' }]
+`;
+    await write('key.sh', 'echo $1 >> ran; echo canary-secret-of-many-words-$1; echo canary >&2');
+    await write('gateway.yaml', configOf('sh key.sh', 'sh key.sh first'));
+    const env = { PATH: process.env['PATH'] };
+    const options = { ...OPTIONS, env, cwd: directory, configPaths: ['gateway.yaml'] };
+    const ran = async () => (await readFile(join(directory, 'ran'), 'utf8')).trim().split('\n');
+    expect(await runStart({ ...options, check: true, allowExec: ['op'] })).toBe(3);
+    expect(said).toContain('add "sh key.sh" to server.secrets.exec and start again');
+    const running = runStart(options);
+    onTestFinished(async () => {
+      process.emit('SIGTERM');
+      await running;
+      stderr.mockRestore();
+    });
+    await eventually(() => said.includes('listening on'));
+    expect((await ran()).sort()).toEqual(['first', 'master']);
+    expect(said).toContain('ran sh for ${secret:exec:sh key.sh first}');
+    await write('gateway.yaml', configOf('sh key.sh', 'sh key.sh second'));
+    process.emit('SIGHUP');
+    await eventually(() => said.includes('configuration reloaded'));
+    expect((await ran()).at(-1)).toBe('second');
+    await write('gateway.yaml', configOf('all', 'printf canary'));
+    process.emit('SIGHUP');
+    await eventually(() => said.includes('was not reloaded'));
+    expect(said).toContain('this command may not run: add "printf canary"');
+    expect(said.replaceAll('printf canary', '')).not.toContain('canary');
+  },
+);

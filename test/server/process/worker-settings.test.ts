@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/read/load-config.ts';
-import { SecretRef } from '../../../src/config/objects/references.ts';
+import { resolveSecret, SecretRef } from '../../../src/config/objects/references.ts';
 import { fixedChanges } from '../../../src/server/process/reloads.ts';
 import {
   fromSettingsMessage,
   toSettingsMessage,
 } from '../../../src/server/process/worker-settings.ts';
+import { verifies } from '../../requirements.ts';
 
 const FILE = `
 version: 1
@@ -36,13 +37,28 @@ async function load(text = FILE) {
 
 it('reach a worker as they are, references to secrets included', async () => {
   const config = await load();
-  const received = fromSettingsMessage(toSettingsMessage(config));
+  const received = fromSettingsMessage(await toSettingsMessage(config));
   expect(received.server).toEqual(config.server);
   expect(received.server.secrets.masterKey).toBeInstanceOf(SecretRef);
   expect(received.server.secrets.previousKeys[0]).toBeInstanceOf(SecretRef);
   expect(received.origins).toEqual(config.origins);
   expect(received.fromEnvFile.values).toEqual({ TOKEN: 'of .env' });
 });
+
+it(
+  verifies('secrets.exec', 'reach a worker with what commands printed in the first process'),
+  async () => {
+    const key = '${secret:exec:op read key}';
+    const config = await load(FILE.replace('${secret:env:MASTER}', key));
+    config.sources.commands = { run: async ({ name }) => `value of ${name}` };
+    const { server, commands } = fromSettingsMessage(await toSettingsMessage(config));
+    expect(server.secrets.masterKey).toEqual(config.server.secrets.masterKey);
+    const sources = { ...config.sources, commands };
+    await expect(resolveSecret(server.secrets.masterKey!, sources)).resolves.toBe(
+      'value of op read key',
+    );
+  },
+);
 
 it('tell what new workers beside the former ones could not serve with', async () => {
   const { server } = await load();

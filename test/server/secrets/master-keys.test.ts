@@ -28,6 +28,7 @@ async function newMachine() {
         masterKey: master === undefined ? undefined : reference(master),
         previousKeys: previous.map(reference),
         masterKeyFile,
+        exec: [],
       },
       resolve: async ({ name }) => name,
     });

@@ -18,12 +18,13 @@ export const run: RunOf<'drift'> = (input) => {
     const followed = await readFollowed(client, config, context);
     const resources = toResourceClient(client);
     const sources = { config, resources, server: client.baseUrl, followed };
-    const { plan, options } = await comparePlan(sources, {
+    const { plan, options, ofCommands } = await comparePlan(sources, {
       prune: false,
       adopt: false,
       writeSecrets: [],
     });
     const { desired, actual, inventories = [] } = options;
+    for (const text of ofCommands) context.output.warn(text);
     const data = driftOf({ plan, desired, actual, owner: ownerFor(options), inventories });
     const isDrifted = data.drifted.length > 0 && flags['exit-code'];
     return {

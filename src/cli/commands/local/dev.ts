@@ -30,6 +30,7 @@ export const run: RunOf<'dev'> = async ({ flags, context }) => {
       configPaths: flags.config,
       host: flags.host,
       port: flags.port,
+      allowExec: flags['allow-exec'],
       workers: 1,
       watch: true,
       check: false,

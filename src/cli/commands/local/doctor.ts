@@ -58,7 +58,10 @@ interface Checked {
 
 async function checkConfig({ flags, context }: InputOf<'doctor'>): Promise<Checked> {
   const { cwd, env } = context.io;
-  const prices = { now: context.clock.now(), load: shippedPrices };
+  const common = {
+    prices: { now: context.clock.now(), load: shippedPrices },
+    commands: { isOwnFile: true, allowed: flags['allow-exec'] },
+  };
   const given = startPaths(flags.config, cwd);
   const found =
     given.length === 0 &&
@@ -69,12 +72,12 @@ async function checkConfig({ flags, context }: InputOf<'doctor'>): Promise<Check
       envFile: readsEnvFile(context.globals),
     }));
   if (found && found.found.length > 0) {
-    const { config } = await loadFiles(context, { paths: ['-'], stdin: found.text, prices });
+    const { config } = await loadFiles(context, { ...common, paths: ['-'], stdin: found.text });
     const message = describeEnvironment(found).trim();
     return { config, finding: { name: CONFIGURATION, state: 'ok', message } };
   }
   const paths = given.length === 0 ? [DEFAULT_CONFIG] : given;
-  const { config, diagnostics } = await loadFiles(context, { paths, prices });
+  const { config, diagnostics } = await loadFiles(context, { ...common, paths });
   return { config, finding: findingOf(config, diagnostics) };
 }
 
@@ -122,7 +125,7 @@ async function checkSecrets({ desired, sources }: GatewayConfig): Promise<Findin
   const name = 'secrets';
   if (diagnostics.length === 0)
     return { name, state: 'ok', message: `${secrets.size} can be read` };
-  const hint = 'set the variable or write the file that the reference names';
+  const hint = 'set the variable, write the file, or allow the command that the reference names';
   return { name, state: 'bad', message: formatDiagnostics(diagnostics, 'text'), hint };
 }
 

@@ -10,6 +10,7 @@ export const run: RunOf<'start'> = async ({ flags, context }) => {
     configPaths: flags.config,
     host: flags.host,
     port: flags.port,
+    allowExec: flags['allow-exec'],
     workers: flags.workers,
     watch: flags.watch,
     check,
