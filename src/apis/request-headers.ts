@@ -29,6 +29,7 @@ const CREDENTIALS = [
   'proxy-authenticate',
   'proxy-authorization',
   'x-api-key',
+  'x-gateway-upstream-authorization',
   'x-goog-api-key',
   'x-native-api-key',
 ];

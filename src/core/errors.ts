@@ -7,6 +7,11 @@ export const ERRORS = {
   invalid_api_key: { status: 401, message: 'invalid API key' },
   api_key_revoked: { status: 401, message: 'API key has been revoked' },
   api_key_expired: { status: 401, message: 'API key has expired' },
+  missing_client_credential: { status: 401, message: 'the provider needs a credential of yours' },
+  client_credential_refused: {
+    status: 401,
+    message: 'the credential for the provider was refused',
+  },
   insufficient_scope: { status: 403, message: 'insufficient_scope' },
   organization_disabled: { status: 403, message: 'organization is disabled' },
   link_refused: { status: 403, message: 'the link is not valid, or no longer' },

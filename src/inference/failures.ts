@@ -3,6 +3,7 @@ import { redactSecrets, toPublicMessage } from '../core/redact.ts';
 import type { StreamFailure } from '../protocols/protocol.ts';
 import type { Route } from '../routing/catalog.ts';
 import { classifyStatus } from '../upstream/classify.ts';
+import type { Verdict } from '../upstream/classify.ts';
 import { readErrorBody } from '../upstream/error-body.ts';
 import { retryAfterMs } from '../upstream/retry-after.ts';
 import type { RefusedAnswer, UpstreamError, UpstreamHeaders } from '../upstream/transport.ts';
@@ -160,6 +161,8 @@ export interface UpstreamAnswer {
 export function statusFailure(answer: UpstreamAnswer, route: Route, now: number): AttemptFailure {
   const { status } = answer;
   const verdict = classifyStatus(status, answer.body, route.provider.definition);
+  if (route.provider.isLent && (verdict.cool || OF_CLIENT.has(status)) && status !== 407)
+    return lentFailure(answer, verdict, route);
   const fatal = verdict.class === 'fatal';
   return {
     type: 'failed',
@@ -218,6 +221,38 @@ function rejection({ status, body }: UpstreamAnswer, { provider }: Route): Gatew
   const isPublic = (name: string | undefined): boolean =>
     name !== undefined && redactSecrets(name, secrets) === name;
   return new GatewayError('upstream_rejected', {
+/** Statuses of an account that is the client's own. */
+const OF_CLIENT: ReadonlySet<number> = new Set([401, 402, 403, 429]);
+
+/**
+ * A provider that refuses the client's own credential: that is told to its owner, and says nothing about the
+ * route. Only a rate that is full leads to the next candidate.
+ */
+function lentFailure(
+  answer: UpstreamAnswer,
+  { cool, reason }: Verdict,
+  route: Route,
+): AttemptFailure {
+  const { status } = answer;
+  const isRate = status === 429 && !cool;
+  const { message, providerCode, param } = rejection(answer, route);
+  const told = { message, ...(providerCode && { providerCode }), ...(param && { param }) };
+  return {
+    ...NO_DETAIL,
+    action: isRate ? 'next-candidate' : 'fatal',
+    reason,
+    upstreamStatus: status,
+    error: isRate
+      ? new GatewayError('provider_rate_limited', told)
+      : new GatewayError('client_credential_refused', {
+          ...told,
+          status: OF_CLIENT.has(status) ? status : 401,
+          retry: false,
+        }),
+    fault: undefined,
+  };
+}
+
     status: toldStatus(status),
     message: toPublicMessage(message, { secrets }) || ERRORS.upstream_rejected.message,
     ...(isPublic(code) && { providerCode: code }),

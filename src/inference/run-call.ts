@@ -21,6 +21,7 @@ import type { ActiveExchanges } from './active-exchanges.ts';
 import { createExchange } from './exchange.ts';
 import type { AttemptResult } from './exchange-options.ts';
 import { abortedFailure, overdueFailure, unsupportedFailure } from './failures.ts';
+import { lendToCandidate } from './lend-to-candidate.ts';
 import { toldLosses } from './told-losses.ts';
 import type { AttemptFailure, Call } from './types.ts';
 
@@ -57,7 +58,7 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
   let mayHaveActed = false;
   const { candidates } = plan;
   for (const candidate of candidates) {
-    const turn = { candidate, isLast: candidate === candidates.at(-1) };
+    const turn = { candidate, asked: candidate, isLast: candidate === candidates.at(-1) };
     let result = await attempt(call, turn, deps);
     // Asks once more where the first connection could not be made.
     if (result.type === 'failed' && result.action === 'retry-here') {
@@ -95,12 +96,26 @@ function judge({ record }: Call, verdict: AttemptVerdict): void {
 
 interface Turn {
   readonly candidate: Candidate;
+  /** The same, with the credential of this call where its provider takes that of the client. */
+  readonly asked: Candidate;
   /** No candidate is tried after it. */
   readonly isLast: boolean;
 }
 
 /** Gives a result at once for a candidate that is passed over without being asked. */
 function attempt(call: Call, turn: Turn, deps: CallDeps): AttemptResult | Promise<AttemptResult> {
+  const { candidate } = turn;
+  if (candidate.route.provider.auth.type !== 'client') return attemptAsked(call, turn, deps);
+  return lendToCandidate(call, candidate).then((asked) =>
+    attemptAsked(call, { ...turn, asked }, deps),
+  );
+}
+
+function attemptAsked(
+  call: Call,
+  turn: Turn,
+  deps: CallDeps,
+): AttemptResult | Promise<AttemptResult> {
   const { route } = turn.candidate;
   if (!call.media) return attemptWith(call.peek, { call, turn, deps });
   return readMedia(call, route).then((peek) => attemptWith(peek, { call, turn, deps }));
@@ -116,11 +131,11 @@ function attemptWith(
   peek: RequestPeek | AttemptFailure,
   { call, turn, deps }: Attempt,
 ): AttemptResult | Promise<AttemptResult> {
-  const { candidate } = turn;
-  if ('type' in peek) return note(call, candidate, { result: peek, ms: 0 });
+  const { candidate, asked } = turn;
+  if ('type' in peek) return note(call, asked, { result: peek, ms: 0 });
   const wire = wireTo(call.request.protocol, candidate.protocol);
   const losses: string[] = [];
-  const prepared = prepare(call, candidate, { peek, wire, losses, deps });
+  const prepared = prepare(call, asked, { peek, wire, losses, deps });
   const sending = { call, turn, deps, wire, losses };
   return prepared instanceof Promise
     ? prepared.then((request) => send(request, sending))
@@ -134,22 +149,22 @@ interface Sending extends Attempt {
 
 function send(
   request: Prepared,
-  { call, turn: { candidate, isLast }, deps, wire, losses }: Sending,
+  { call, turn: { candidate, asked, isLast }, deps, wire, losses }: Sending,
 ): AttemptResult | Promise<AttemptResult> {
   // It may have left while no exchange listened for it: before it was admitted, or between two.
   if (call.request.client.gone) return abortedFailure();
-  if ('type' in request) return note(call, candidate, { result: request, ms: 0 });
+  if ('type' in request) return note(call, asked, { result: request, ms: 0 });
   const { clock } = deps;
   const { route } = candidate;
   if (clock.monotonic() >= call.request.startedAt + route.timeouts.total)
-    return note(call, candidate, { result: overdueFailure(), ms: 0 });
+    return note(call, asked, { result: overdueFailure(), ms: 0 });
   const transport = deps.transportFor(route.provider, holderOf(call.request.principal));
   let startedAt = clock.monotonic();
   return new Promise((resolve) => {
     const exchange = createExchange({
       clock,
       call,
-      candidate,
+      candidate: asked,
       wire,
       onBegun() {
         startedAt = clock.monotonic();
@@ -166,7 +181,7 @@ function send(
       onBug: (thrown) => deps.onBug(thrown, call.request.id),
       resolve(result) {
         if (result.type !== 'failed') call.record.losses = toldLosses(losses);
-        resolve(note(call, candidate, { result, ms: clock.monotonic() - startedAt }));
+        resolve(note(call, asked, { result, ms: clock.monotonic() - startedAt }));
       },
     });
     exchange.attach(transport.send(request, exchange));
@@ -271,6 +286,7 @@ function note(
     verdict: failed ? undefined : 'final',
     discarded:
       failed && result.usage ? priced(result.usage, request.free ? {} : route.pricing) : undefined,
+    credential: route.provider.isLent ? 'client' : undefined,
   });
   return result;
 }

@@ -14,6 +14,7 @@ import type {
 import type { RequestSource } from '../protocols/scan-request.ts';
 import type { Candidate, SkippedRoute } from '../routing/plan.ts';
 import type { Catalog, Model } from '../routing/catalog.ts';
+import type { ClientCredential } from '../providers/lend-credential.ts';
 import type { FaultKind } from '../routing/health.ts';
 import type { LedgerEntry, RequestOutcome } from '../usage/ledger/ledger.ts';
 import type { RequestOrigin } from '../usage/origin.ts';
@@ -50,6 +51,8 @@ export interface InferenceRequest {
   /** Circumstances that the headers and the body do not show. Default: none. */
   origin?: RequestOrigin | undefined;
   /** Members that the path and the headers name. */
+  /** Reads the client's own credential at a provider of this name. Absent: no client makes the call. */
+  clientCredential?: ((provider: string) => Promise<ClientCredential>) | undefined;
   address: RequestAddress;
   client: ClientConnection;
   /** False for calls that may act upstream more than once if repeated (images, videos). */

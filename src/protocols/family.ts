@@ -27,6 +27,8 @@ export type Envelope = EnvelopeName | OwnEnvelope;
 export interface Family {
   /** Carriers in which the key is looked for, in order. */
   readonly carriers: readonly Carrier[];
+  /** True: `Authorization` is the client's own credential at a provider where the key came before it. */
+  readonly lendsBearer?: boolean;
   /** Shape of error bodies. */
   readonly envelope: Envelope;
   /** Answer when the key has reached its spending limit. */

@@ -55,6 +55,8 @@ export interface RequestPeek {
   readonly asks?: AskedService | undefined;
   /** Operation that the provider is asked for, in protocols with several. */
   readonly operation?: string;
+  /** True for work that continues at the provider after its answer; it is not asked for twice. */
+  readonly background?: boolean;
   /** Default: every call is that of a function. */
   readonly calls?: CallForms | undefined;
   /** Media type of a streamed answer. Default `text/event-stream; charset=utf-8`. */

@@ -27,6 +27,9 @@ export function vendorOf({ definition, baseUrl }: ProviderAccount): string {
   return definition.baseUrl === undefined ? baseUrl : definition.id;
 }
 
+/** `client`: each client sends its own credential, and the account has none. */
+export type AccountAuth = ProviderAuth | { type: 'client' };
+
 /** A provider account that requests can be sent to: a definition and what the operator set on top. */
 export interface ProviderAccount {
   readonly id: string;
@@ -34,9 +37,11 @@ export interface ProviderAccount {
   readonly definition: ProviderDefinition;
   /** Absolute, http or https, without a trailing slash. */
   readonly baseUrl: string;
-  readonly auth: ProviderAuth;
+  readonly auth: AccountAuth;
   /** The unsealed credential; never logged, never in an error. */
   readonly credential: string | undefined;
+  /** True: the credential is one client's, for one call. Default false. */
+  readonly isLent?: boolean;
   readonly protocols: ProviderDefinition['protocols'];
   readonly headers: Readonly<Record<string, string>>;
   readonly quirks: Partial<Record<Protocol, Quirks>>;

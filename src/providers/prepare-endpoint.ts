@@ -15,7 +15,7 @@ const PER_REQUEST: ReadonlySet<string> = new Set([
 /**
  * Joins base URL, path, headers and credential of one protocol of an account. The credential goes in
  * exactly once: a header of the account with the same name gives way. Throws `unsupported_feature`
- * when the account does not speak the protocol.
+ * when the account does not speak the protocol, or has only credentials of clients.
  */
 export function prepareEndpoint(account: ProviderAccount, protocol: Protocol): PreparedEndpoint {
   const endpoint = account.protocols[protocol];
@@ -40,8 +40,14 @@ export function prepareEndpoint(account: ProviderAccount, protocol: Protocol): P
 /** A path below the base URL of an account, with its own headers and its credential. */
 export function prepareAddress(
   account: ProviderAccount,
-  { path, auth = account.auth }: ProtocolEndpoint,
+  { path, auth: own }: ProtocolEndpoint,
 ): Pick<PreparedEndpoint, 'address' | 'search' | 'headers'> {
+  const { auth: usual } = account;
+  if (usual.type === 'client') {
+    const message = `provider ${account.name} takes the credential of a client, and this call has none for it`;
+    throw new GatewayError('unsupported_feature', { message });
+  }
+  const auth = own ?? usual;
   const base = new URL(account.baseUrl);
   if (auth.type === 'query' && account.credential !== undefined) {
     base.searchParams.set(auth.name, account.credential);

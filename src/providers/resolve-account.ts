@@ -4,13 +4,9 @@ import { parseJsonPath } from '../core/json/path.ts';
 import { PROTOCOL_IDS } from '../protocols/registry.ts';
 import type { Protocol } from '../protocols/registry.ts';
 import type { Quirks } from '../core/json/quirks.ts';
-import type { ProviderAccount } from './account.ts';
-import type {
-  AssetEndpoints,
-  ProtocolEndpoint,
-  ProviderAuth,
-  ProviderDefinition,
-} from './define-provider.ts';
+import type { AccountAuth, ProviderAccount } from './account.ts';
+import type { AssetEndpoints, ProtocolEndpoint, ProviderDefinition } from './define-provider.ts';
+import { checkLent, withoutAuth, withoutWork } from './lend-credential.ts';
 import { prepareEndpoint } from './prepare-endpoint.ts';
 import { parseProxy } from '../upstream/proxy/proxy.ts';
 import type { Proxy } from '../upstream/proxy/proxy.ts';
@@ -26,7 +22,7 @@ export interface ProviderSettings {
   provider_type: string;
   base_url?: string | null | undefined;
   headers?: Readonly<Record<string, string>> | null | undefined;
-  auth?: ProviderAuth | null | undefined;
+  auth?: AccountAuth | null | undefined;
   /** Protocols of the provider, instead of those of its type; `true` for the usual path. */
   protocols?: Partial<Record<Protocol, true | { path: string }>> | null | undefined;
   /** Added to the quirks of its type. */
@@ -96,6 +92,10 @@ export function resolveAccount(
     mock: settings.mock ?? undefined,
   };
   checkCredential(account);
+  if (account.auth.type === 'client') {
+    checkLent(settings, account);
+    return { ...account, protocols: withoutWork(account.protocols), assets: undefined };
+  }
   const endpoints = PROTOCOL_IDS.filter((protocol) => account.protocols[protocol]).map(
     (protocol) => [protocol, prepareEndpoint(account, protocol)] as const,
   );
@@ -157,7 +157,10 @@ function readProtocols(
   settings: ProviderSettings,
   definition: ProviderDefinition,
 ): ProviderAccount['protocols'] {
-  if (!settings.protocols) return settings.auth ? withoutAuth(definition) : definition.protocols;
+  // A credential of a client goes where the endpoint has those of its type.
+  const isOwn = settings.auth && settings.auth.type !== 'client';
+  // An operator who says how to authenticate means it for every protocol.
+  if (!settings.protocols) return isOwn ? withoutAuth(definition) : definition.protocols;
   const protocols: Partial<Record<Protocol, ProtocolEndpoint>> = {};
   for (const protocol of PROTOCOL_IDS) {
     const wanted = settings.protocols[protocol];
@@ -167,7 +170,7 @@ function readProtocols(
     if (!/^\/[^?#\s]*$/.test(path)) {
       throw invalid(`protocols.${protocol}.path`, 'a path begins with / and has no query');
     }
-    const auth = settings.auth ? undefined : usual?.auth;
+    const auth = isOwn ? undefined : usual?.auth;
     protocols[protocol] = auth ? { path, auth } : { path };
   }
   return protocols;
@@ -183,12 +186,6 @@ function readAssets(
     throw invalid('assets.response', `${path} is no path such as $.data.id`);
   }
   return assets;
-}
-
-/** An operator who says how to authenticate means it for every protocol. */
-function withoutAuth({ protocols }: ProviderDefinition): ProviderAccount['protocols'] {
-  const entries = Object.entries(protocols).map(([protocol, { path }]) => [protocol, { path }]);
-  return Object.fromEntries(entries);
 }
 
 function readHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
@@ -207,7 +204,7 @@ function readHeaders(headers: Readonly<Record<string, string>>): Record<string, 
 
 function checkCredential({ auth, credential, definition }: ProviderAccount): void {
   if (credential === undefined) {
-    if (auth.type === 'none' || definition.keyOptional) return;
+    if (auth.type === 'none' || auth.type === 'client' || definition.keyOptional) return;
     const usual = definition.envKeys?.[0];
     const where = usual ? `, for example \${secret:env:${usual}}` : '';
     throw invalid('api_key', `a provider of type ${definition.id} needs api_key${where}`);

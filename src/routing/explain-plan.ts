@@ -119,6 +119,7 @@ const ORDERED: Record<Model['strategy'], (route: Route, model: Model) => string>
     isAlone(route, model) ? '' : ', the fastest first, one that was not measured lately before all',
 };
 
+  if (route.provider.auth.type === 'client') reasons.push("with the client's own credential");
 function drawn(route: Route, model: Model, how: string): string {
   const share = shareOf(route, model);
   return share === null ? '' : `, ${how} (${Math.round(share * 100)} %)`;

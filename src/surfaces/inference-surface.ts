@@ -13,6 +13,7 @@ import { decideAll, firstRefusal } from '../usage/rates/pending-claim.ts';
 import { resolveBareName } from './bare-names.ts';
 import { readKey } from './carriers.ts';
 import { toFamilyError } from './family-error.ts';
+import { readClientCredential } from './client-credential.ts';
 import { CallNotMade, watchClient } from './http-exchange.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
 import { admitNamed } from './admit-call.ts';
@@ -178,6 +179,7 @@ async function run(
         beforeSend: named && (() => named.willAct(surface.lookUp?.(exchange.id))),
         toClientError,
       },
+        clientCredential: (provider) => readClientCredential({ family, provider }, exchange, deps),
       deps.inference,
     );
     leaveAtEnd(result, exchange, leave);

@@ -28,6 +28,13 @@ gateway connect claude --model NAME  # another model than the first that fits
 A tool never gets a key that may administer the gateway. Where yours may, \`--run\`, \`--write\` and \`--create-key\` make a key of the tool's name and keep it for the next time, so \`gateway usage --by key\` shows what the tool spent, and \`gateway keys update claude --spending-limit-day 5\` limits it.
 
 Claude Code, Codex, Gemini CLI and opencode hold a conversation with a tool call in \`npm run test:clients\`, over providers that speak their protocol and over translation.
+
+Claude Code can keep its own login: give the gateway a provider with [\`auth: { type: client }\`](providers.md#the-clients-own-credential), and Claude Code the address and, in \`x-api-key\`, your key; its login goes in \`Authorization\` by itself. With a key of Anthropic's instead, name it in \`x-gateway-upstream-authorization\`.
+
+\`\`\`sh
+export ANTHROPIC_BASE_URL=http://127.0.0.1:8787
+export ANTHROPIC_CUSTOM_HEADERS="x-api-key: YOUR_KEY" # and claude /login, or CLAUDE_CODE_OAUTH_TOKEN
+\`\`\`
 `;
 
 const block = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\``;

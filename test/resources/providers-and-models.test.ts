@@ -82,6 +82,8 @@ describe('providers', () => {
     [400, 'headers', { headers: { host: 'elsewhere' } }],
     [400, 'auth', { auth: { type: 'magic' } }],
     [400, 'auth', { auth: { type: 'header' } }],
+    [400, 'auth', { api_key: null, auth: { type: 'client', name: 'x-key' } }],
+    [400, 'headers', { api_key: null, auth: { type: 'client' }, headers: { authorization: 'x' } }],
     [400, 'protocols', { protocols: { telepathy: true } }],
     [400, 'stream_usage', { stream_usage: 1 }],
     [422, 'base_url', { base_url: 'not a url' }],
@@ -91,6 +93,24 @@ describe('providers', () => {
     expect(JSON.stringify(refused.body)).not.toContain(CANARY);
     expect((await call('GET providers')).body['data']).toEqual([]);
   });
+
+  it(
+    verifies('providers.client-auth', 'lose their key where clients send theirs, and take none'),
+    async () => {
+      const auth = { type: 'client' };
+      await create();
+      const changed = await call('PATCH providers/one', { body: { auth } });
+      expect(changed.body).toMatchObject({ auth, api_key_configured: false });
+      expect(await revealed()).toBeUndefined();
+      const refused = await call('PATCH providers/one', { body: { api_key: CANARY } });
+      expect(refused).toMatchObject({ status: 400, body: { param: 'api_key' } });
+      const back = { auth: null, api_key: CANARY };
+      expect((await call('PATCH providers/one', { body: back })).status).toBe(200);
+      expect(await revealed()).toBe(CANARY);
+      const both = await call('PATCH providers/one', { body: { auth, api_key: 'other' } });
+      expect(both).toMatchObject({ status: 400, body: { param: 'api_key' } });
+    },
+  );
 
   it('put no write-only value into an error', async () => {
     for (const key of [[CANARY], { key: CANARY }, `${CANARY}\r\nx-injected: 1`]) {

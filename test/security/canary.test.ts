@@ -32,6 +32,7 @@ const SENT = {
   google: 'canary-in-a-google-key-8d2e',
   basic: Buffer.from('user:canary-basic-password-4410').toString('base64'),
   webhook: 'canary-in-a-webhook-address-92e7',
+  own: 'canary-own-credential-of-a-client-c81f',
 };
 const ENV = {
   MASTER: SECRETS.master,
@@ -71,6 +72,8 @@ process.stdin.once('data', () => {
 });
 `;
 
+const REFUSALS = ['e400', 'e401', 'e404', 'e429', 'e500'];
+
 function configOf(gossip: string, format: 'text' | 'json', program: string): object {
   return {
     server: {
@@ -97,13 +100,26 @@ function configOf(gossip: string, format: 'text' | 'json', program: string): obj
         api_key: '${secret:env:PROVIDER}',
         protocols: { chat: { path: '/chat' }, messages: { path: '/messages' } },
       },
+      {
+        name: 'lent',
+        type: 'custom',
+        base_url: `${gossip}/lent`,
+        auth: { type: 'client' },
+        protocols: { chat: { path: '/chat' }, messages: { path: '/messages' } },
+      },
       { name: 'mock', type: 'mock' },
     ],
-    models: ['ok', 'e400', 'e401', 'e404', 'e429', 'e500']
+    models: ['ok', ...REFUSALS]
       .map((name): object => ({
         name: `m/${name}`,
         routes: [{ provider: 'gossip', upstream_model: name }],
       }))
+      .concat(
+        ['ok', ...REFUSALS].map((name) => ({
+          name: `lent/${name}`,
+          routes: [{ provider: 'lent', upstream_model: name }],
+        })),
+      )
       .concat({ name: 'm/mock', routes: [{ provider: 'mock' }] }),
     apis: [
       {
@@ -178,6 +194,7 @@ describe.each(FORMATS)('a gateway that logs everything as %s', (format) => {
         await ask('POST', `/v1/messages?key=${SENT.query}`, { body, headers: own });
       }
     }
+    await lendEverywhere(messages);
     for (const path of ['ok', 'e400', 'e401', 'e500'])
       await ask('GET', `/v1/api/shop/${path}?key=${SENT.query}&token=${SENT.query}`, { headers });
     for (const path of [
@@ -280,6 +297,56 @@ describe.each(FORMATS)('a gateway that logs everything as %s', (format) => {
     expect(scraped.status).toBe(200);
     note(await scraped.text());
   }
+
+  /** Sends the client's own credential in each of its carriers, to whom it is meant for and to others. */
+  async function lendEverywhere(messages: object[]): Promise<void> {
+    const own = { 'x-gateway-upstream-authorization': `Bearer ${SENT.own}` };
+    const beside = { 'x-api-key': SECRETS.imported };
+    for (const name of ['ok', ...REFUSALS]) {
+      const body = { model: `lent/${name}`, messages, max_tokens: 5 };
+      const named = { ...own, 'idempotency-key': `lent-${name}` };
+      for (const headers of [own, named, named])
+        await ask('POST', '/v1/chat/completions', { body, headers });
+      for (const stream of [false, true])
+        await ask('POST', '/v1/messages', {
+          key: SENT.own,
+          body: { ...body, stream },
+          headers: beside,
+        });
+      const others = { ...body, model: `m/${name}` };
+      await ask('POST', '/v1/chat/completions', { body: others, headers: own });
+      await ask('POST', '/v1/messages', { key: SENT.own, body: others, headers: beside });
+    }
+    for (const path of ['/v1/api/shop/ok', '/v1/models/lent/ok'])
+      await ask('GET', path, { headers: { ...own, x_gateway_upstream_authorization: SENT.own } });
+    for (const model of ['lent/ok', 'm/ok'])
+      await ask('POST', '/v1/run', { headers: own, body: { model, input: { messages } } });
+    const agent = await ask('POST', '/v1/agents', { body: { name: 'lent', model: 'lent/ok' } });
+    const session = await ask('POST', '/v1/sessions', { headers: own, body: { agent: agent.id } });
+    const event = { type: 'user.message', content: [{ type: 'text', text: 'hello' }] };
+    const path = `/v1/sessions/${session.id}/events`;
+    await ask('POST', path, { headers: own, body: { events: [event] } });
+    await eventually(async () => {
+      const { body } = await gateway.call('GET', path, { key: SECRETS.imported });
+      return JSON.stringify(body).includes('session.status_idle');
+    });
+    await ask('GET', path, { headers: own });
+  }
+
+  it(
+    verifies('providers.client-auth', 'brings the credential of a client to one provider alone'),
+    () => {
+      const whole = (one: object): string => JSON.stringify(one);
+      const lent = gossip.seen.filter((one) => whole(one).includes(SENT.own));
+      expect(lent.length).toBeGreaterThan(10);
+      for (const { url, headers } of lent) {
+        expect(url).toMatch(/^\/lent\//);
+        expect(headers.authorization).toBe(`Bearer ${SENT.own}`);
+        expect(whole({ ...headers, authorization: '' })).not.toContain(SENT.own);
+      }
+      expect(gossip.seen.filter(({ url }) => url.startsWith('/lent/'))).toHaveLength(lent.length);
+    },
+  );
 
   it(
     verifies('ops.log.no-secrets', 'says no secret in a log line, an answer or a metric'),

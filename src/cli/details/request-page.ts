@@ -166,6 +166,10 @@ function columnsOf(attempts: readonly Attempt[]): Column<Attempt>[] {
     { title: 'TOOK', value: ({ facts }: Attempt) => `${textOf(facts['ms'])} ms` },
     of('COST USD', 'cost'),
     of('THEN', 'verdict'),
+    {
+      title: 'CREDENTIAL',
+      value: ({ facts }: Attempt) => (facts['credential'] ? "the client's own" : undefined),
+    },
   ];
   return columns.filter(({ value }) => attempts.some((one) => (value(one) ?? null) !== null));
 }

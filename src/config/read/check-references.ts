@@ -5,6 +5,7 @@ import { CONFIG_KINDS, DEFAULT_ORGANIZATION, type KindName } from '../objects/ki
 import { MODEL_USERS, namedObjects } from '../objects/named-objects.ts';
 import { createModelCheck } from './check-aliases.ts';
 import { checkMoves } from './check-moves.ts';
+import { checkLentRoutes, createLentCheck } from './lent-models.ts';
 import {
   type Checked,
   entriesOf,
@@ -51,6 +52,7 @@ export function checkReferences(
   checkNames(checked);
   checkObjectRefs(checked);
   checkModels(checked, hasStore);
+  checkLentRoutes(tree, report);
   checkMoves(checked);
   checkCycles(tree, report);
   return diagnostics;
@@ -154,6 +156,7 @@ function ownerAt(tree: Tree, [section, index]: Path): string {
  */
 function checkModels({ tree, report }: Checked, hasStore: boolean): void {
   const faultOf = createModelCheck(tree);
+  const lentOf = createLentCheck(tree);
   const own = new Set(
     ['models', 'providers', 'aliases'].flatMap((collection) =>
       entriesOf(tree, collection).map(([, { name }]) => vendorOf(String(name))),
@@ -164,6 +167,8 @@ function checkModels({ tree, report }: Checked, hasStore: boolean): void {
       for (const { path, kind: target, name, isReference } of namedObjects(kind, entry)) {
         if (target !== 'model' || isReference || isHarnessed(tree, entry, path)) continue;
         const problem = faultOf(name, true);
+        const lent = lentOf(name);
+        if (lent) report([collection, index, ...path], lent, 'warning');
         if (problem === undefined) continue;
         const mayBeElsewhere = hasStore || !own.has(vendorOf(name));
         const message = `${problem.message}, unless another namespace or the API of the gateway made it`;

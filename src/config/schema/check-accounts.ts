@@ -41,7 +41,7 @@ function checkAccount(value: Record<string, unknown>, options: CheckOptions): Di
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const field = error.param?.split('.') ?? [];
-    const isKey = error.param === 'api_key';
+    const isKey = error.param === 'api_key' && (key ?? null) === null;
     const path = [...options.at, ...field];
     const [message = '', hint] = isKey
       ? [`a provider of type ${String(type)} needs api_key`, keyHint(String(type))]

@@ -152,7 +152,7 @@ function joined(issue: Issue, alternatives: readonly Issue[]): Issue {
 
 function toUnknown({ path, name, known }: UnknownField, options: CheckOptions): Diagnostic {
   const full = [...options.at, ...path, name];
-  const hint = suggest(name, known);
+  const hint = suggest(name, [...new Set(known)]);
   return {
     ...options.places.find(options.root, full, 'key'),
     path: formatPath(full),

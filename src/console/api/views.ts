@@ -12,6 +12,8 @@ export interface Attempt {
   ms: number;
   cause?: string | null;
   verdict?: string;
+  /** `client`: its own. */
+  credential?: string;
   cost?: string;
   first_content_ms?: number | null;
   started_ms?: number;

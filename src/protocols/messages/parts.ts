@@ -6,6 +6,7 @@ import { messages } from './messages.ts';
 
 const FAMILY: Family = {
   carriers: ['x-api-key', 'bearer'],
+  lendsBearer: true,
   envelope: 'messages',
   keySpent: 403,
   unknownModel: 404,

@@ -11,6 +11,7 @@ const SECRET_HEADERS = new Set([
   'authorization',
   'proxy-authorization',
   'x-api-key',
+  'x-gateway-upstream-authorization',
   'api-key',
   'x-goog-api-key',
   'x-native-api-key',

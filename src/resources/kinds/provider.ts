@@ -21,6 +21,7 @@ const auth = z.discriminatedUnion('type', [
   z.object({ type: z.literal('header'), name: headerName, prefix: z.string().max(64).optional() }),
   z.object({ type: z.literal('query'), name: z.string().min(1).max(64) }),
   z.object({ type: z.literal('none') }),
+  z.strictObject({ type: z.literal('client') }),
 ]);
 
 const quirks = z.object({
@@ -169,7 +170,9 @@ export const provider = defineResource('providers', {
       auth: auth
         .nullable()
         .default(null)
-        .describe('How the key is sent; default: as the type does it.'),
+        .describe(
+          'How the key is sent; default: as the type does it; client: each client has its own.',
+        ),
       ...wireFields(),
       models: z
         .union([z.literal('all'), z.array(pattern).min(1).max(256)])
@@ -220,7 +223,8 @@ export const provider = defineResource('providers', {
     const clientKey = sent === undefined ? context?.reveal?.(CLIENT_KEY) : (sent as string | null);
     const tls = declared && { ...declared, key: clientKey };
     const settings = { ...spec, tls, id: '', provider_type: type } as unknown as ProviderSettings;
-    resolveAccount(settings, typeof key === 'string' ? key : 'given later');
+    const later = settings.auth?.type === 'client' ? undefined : 'given later';
+    resolveAccount(settings, typeof key === 'string' ? key : later);
     const before = context?.before?.spec['tls'] as DeclaredTls | null | undefined;
     const isNew = typeof sent === 'string' || declared?.cert !== before?.cert;
     if (tls && context && isNew) checkClientCertificate(tls, context.now);
@@ -230,7 +234,7 @@ export const provider = defineResource('providers', {
     // It sees the traffic to an address without TLS, and with `tls.ca` the rest.
     proxy: proxy as string | null,
   })),
-  read: withoutOrphanedKey,
+  read: (body) => withoutOrphanedKey(withoutUnusedKey(body)),
   shown: () => z.object({ api_key_configured: z.boolean(), [signalOf(CLIENT_KEY)]: z.boolean() }),
   view: ({ sealed }) => ({
     api_key_configured: sealed['api_key'] !== undefined,
@@ -244,4 +248,11 @@ function withoutOrphanedKey(body: Body): Body {
   if (!isJsonObject(sent) || (sent['cert'] ?? null) !== null || sent['key'] !== undefined)
     return body;
   return { ...body, tls: { ...sent, key: null } };
+}
+
+/** No key of the operator is sent where clients send theirs. */
+function withoutUnusedKey(body: Body): Body {
+  const { auth: sent, api_key: key } = body;
+  const isUnused = isJsonObject(sent) && sent['type'] === 'client' && key === undefined;
+  return isUnused ? { ...body, api_key: null } : body;
 }

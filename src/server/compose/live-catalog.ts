@@ -30,7 +30,7 @@ export interface LiveCatalog {
   current(): Catalog;
   /** The provider with this id or name; undefined when it cannot be used or is not to be. */
   account(idOrName: string): ProviderAccount | undefined;
-  /** Accounts whose models are listed, with the version of their declaration. */
+  /** Accounts whose models are listed, with the version of their declaration; none without a credential. */
   open(): readonly OpenAccount[];
   /** Takes in the models that providers list in place of the former lists. */
   list(found: FoundModels): void;
@@ -81,7 +81,7 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
       const record = index.account(idOrName);
       return record?.enabled ? record.account : undefined;
     },
-    open: () => [...index.open()].map(({ account, version }) => ({ account, version })),
+    open: () => listedAccounts(index),
     list(found) {
       const { lists } = known;
       for (const id of lists.keys()) if (!found.lists.has(id)) index.list(id, undefined);
@@ -118,6 +118,12 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
       for (const listener of listeners) listener();
     },
   };
+}
+
+/** Those that a list can be asked of: not where only clients have a credential. */
+function listedAccounts(index: CatalogIndex): OpenAccount[] {
+  const listed = [...index.open()].filter(({ account }) => account.auth.type !== 'client');
+  return listed.map(({ account, version }) => ({ account, version }));
 }
 
 /** True when a route leads to a vendor whose prices and models are published. */

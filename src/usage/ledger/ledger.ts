@@ -77,6 +77,8 @@ export interface AttemptRecord {
   address?: string | undefined;
   /** Next step after the attempt; absent on records of older versions. */
   verdict?: AttemptVerdict | undefined;
+  /** Present: it was made with the client's own credential. */
+  credential?: 'client' | undefined;
   /** A 200 that was no answer, and whose provider reported usage. Included in the sums of the record. */
   discarded?: Discarded | undefined;
 }

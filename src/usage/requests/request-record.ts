@@ -172,10 +172,17 @@ function toRecord(id: string, start: StartRow, outcome: Outcome): RequestRecord 
 
 function toAttemptView(row: AttemptRow): AttemptView {
   const { 0: provider, 1: model, 2: status, 3: outcome, 4: ms } = row;
-  const { 5: usage, 6: cost = 0, 7: cause = null, 8: verdict = verdictOf(outcome) } = row;
+  const {
+    5: usage,
+    6: cost = 0,
+    7: cause = null,
+    8: verdict = verdictOf(outcome),
+    9: credential,
+  } = row;
   const view: AttemptView = { provider, model, status, outcome, ms };
   if (cause !== null) view.cause = cause;
   if (verdict) view.verdict = verdict;
+  if (credential) view.credential = credential;
   if (!usage) return view;
   view.usage = toUsageRecord(usage);
   view.cost = fromNanos(cost);

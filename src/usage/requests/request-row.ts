@@ -50,6 +50,7 @@ export type AttemptRow = readonly [
   cost?: number,
   cause?: string | null,
   verdict?: AttemptVerdict,
+  credential?: AttemptRecord['credential'],
 ];
 
 /** Index in {@link StartRow}. */
@@ -209,13 +210,20 @@ export function usageSums({ usage }: { readonly usage: Usage }): number[] {
 const sound = (amount: number): number => (amount > 0 && amount < Infinity ? amount : 0);
 
 function toAttemptRow(attempt: AttemptRecord): AttemptRow {
-  const { provider, model, status, outcome, ms, discarded, cause, verdict } = attempt;
+  const { provider, model, status, outcome, ms, discarded, cause, verdict, credential } = attempt;
   const row = [provider, model, status, outcome, ms] as const;
   // Nearly all attempts are answers, whose verdict goes without saying.
-  const isPlain = cause === undefined && (verdict === undefined || outcome === 'ok');
+  const isPlain =
+    (cause ?? credential) === undefined && (verdict === undefined || outcome === 'ok');
   if (isPlain) return discarded ? [...row, usageSums(discarded), discarded.cost] : row;
   const told = [cause === undefined ? null : clip(cause, MAX_TEXT), verdict] as const;
-  return [...row, discarded ? usageSums(discarded) : null, discarded?.cost ?? 0, ...told];
+  const long = [
+    ...row,
+    discarded ? usageSums(discarded) : null,
+    discarded?.cost ?? 0,
+    ...told,
+  ] as const;
+  return credential ? [...long, credential] : long;
 }
 
 function clipContent({ request, response }: Content): Content {

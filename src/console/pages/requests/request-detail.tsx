@@ -157,7 +157,10 @@ function Attempts({ row }: { row: RequestRow }) {
         <tbody>
           {row.attempts?.map((attempt, index) => (
             <tr key={index}>
-              <td>{attempt.provider}</td>
+              <td>
+                {attempt.provider}
+                {attempt.credential && ", with the client's own credential"}
+              </td>
               <td>{attempt.model}</td>
               <td class={attempt.outcome === 'ok' ? '' : 'bad'}>{attempt.outcome}</td>
               <td>{attempt.cause ?? NONE}</td>
