@@ -51,8 +51,8 @@ export interface McpToolServerOptions {
 }
 
 const DEADLINES: ToolDeadlines = { connect: 20_000, list: 20_000, call: 300_000 };
-/** Part of the time to connect after which a process that is silent is asked in the older way. */
-const PROBE_PART = 4;
+/** Parts of the time to connect after which a silent server gets the handshake of former revisions. */
+const PROBE_PARTS = { process: 1 / 4, address: 1 / 2 };
 /** Characters of a list that is kept. */
 const MAX_KEPT = 256 * 1024;
 /** Code of JSON-RPC for a call whose headers are not those of its tool (MCP 2026-07-28); it was not made. */
@@ -229,7 +229,7 @@ async function connect(
   const remembered = known.revision.get();
   const prior = older ?? remembered;
   const transport = await options.connect();
-  const timeoutMs = isProcess(transport) ? timeout / PROBE_PART : timeout;
+  const timeoutMs = timeout * PROBE_PARTS[isProcess(transport) ? 'process' : 'address'];
   const client = new Client(
     { name: 'agent-gateway', version },
     { versionNegotiation: { mode: 'auto', probe: { timeoutMs } } },
@@ -243,9 +243,10 @@ async function connect(
     const connected = { client, transport, isModern: false, isRemembered: false };
     const fault = faultOf(thrown, connected);
     await end(connected);
-    // Some processes end at a request before their handshake.
-    const isOlder = !prior && isProcess(transport) && isFailedProbe(thrown) && !signal.aborted;
-    if (isOlder) return connect(options, { signal, onToolsChanged }, { kind: 'legacy' });
+    // Some servers fail, end or fall silent at a request before their handshake.
+    const isOlder = isFailedProbe(thrown) || timeOf(thrown) === timeoutMs;
+    if (isOlder && !prior && !signal.aborted)
+      return connect(options, { signal, onToolsChanged }, { kind: 'legacy' });
     throw fault ?? (remembered && isRefusal(thrown) ? stale(thrown) : thrown);
   } finally {
     signal.removeEventListener('abort', leave);
@@ -292,6 +293,12 @@ const WRONG_ANSWERS: readonly SdkErrorCode[] = [
 
 function isWrongAnswer(thrown: unknown): thrown is SdkError {
   return thrown instanceof SdkError && WRONG_ANSWERS.includes(thrown.code);
+}
+
+/** Milliseconds after which the client gave up. */
+function timeOf(thrown: unknown): unknown {
+  const isLate = thrown instanceof SdkError && thrown.code === SdkErrorCode.RequestTimeout;
+  return isLate ? (thrown.data as { timeout?: unknown } | undefined)?.timeout : undefined;
 }
 
 function isFailedProbe(thrown: unknown): boolean {
@@ -358,8 +365,9 @@ function reasonOf(thrown: unknown, status = 0): string {
   if (refused) return refused.message;
   if (status >= 300 && status < 400)
     return 'the server redirects to another origin; declare the address that it names';
-  const isLate = thrown instanceof SdkError && thrown.code === SdkErrorCode.RequestTimeout;
-  return isLate ? 'the server did not answer in time' : 'the server cannot be reached';
+  return timeOf(thrown) !== undefined
+    ? 'the server did not answer in time'
+    : 'the server cannot be reached';
 }
 
 /** The error itself or the first of its causes that fits. */

@@ -260,6 +260,15 @@ describe('a turn whose server is reached over HTTP', () => {
     },
   );
 
+  it.each(['probe error', 'probe page', 'probe silence'] as const)(
+    'shakes hands with an older server that an unknown request baffles: %s',
+    async (fault) => {
+      const { session, server } = await playHttp(fault, { deadlines: { connect: 1_000 } });
+      expect(resultsOf(session)).toEqual([{ is_error: false, text: 'done' }]);
+      expect(server.heard.filter((verb) => verb === 'server/discover')).toHaveLength(1);
+    },
+  );
+
   it('gives a call up that cannot be come back to', async () => {
     const { session, server } = await playHttp('forgotten events');
     const message = 'the connection to the server was lost';

@@ -23,6 +23,9 @@ export type HttpFault =
   | 'silence'
   | 'forgets 404'
   | 'forgets 400'
+  | 'probe error'
+  | 'probe page'
+  | 'probe silence'
   | 'page'
   | 'error 500';
 
@@ -44,6 +47,8 @@ interface Heard {
 
 const MB = 1024 * 1024;
 const HEAD = '{"jsonrpc":"2.0","id":';
+const done = (id: number): string =>
+  `${HEAD}${id},"result":{"content":[{"type":"text","text":"done"}]}}`;
 
 /** Speaks MCP by hand, so that it can break its rules. */
 export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
@@ -70,6 +75,7 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
     const { id, method, params } = JSON.parse(body) as Heard;
     heard.push(method);
     if (id === undefined) return void response.writeHead(202).end();
+    if (method === 'server/discover' && fault.startsWith('probe ')) return baffle(response);
     if (method === 'tools/call') return breakDown(response, id);
     const result =
       method === 'initialize'
@@ -123,9 +129,11 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
           response.writeHead(fault === 'forgets 404' ? 404 : 400);
           return void response.end('{"error":{"message":"No valid session ID provided"}}');
         }
-        return void json(response).end(
-          `${HEAD}${id},"result":{"content":[{"type":"text","text":"done"}]}}`,
-        );
+        return void json(response).end(done(id));
+      case 'probe error':
+      case 'probe page':
+      case 'probe silence':
+        return void json(response).end(done(id));
       case 'page':
         response.writeHead(200, { 'content-type': 'text/html' });
         return void response.end('<h1>Welcome!</h1>');
@@ -134,10 +142,17 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
     }
   }
 
+  /** Answers a request that it does not know. */
+  function baffle(response: ServerResponse): void {
+    if (fault === 'probe silence') return events(response).flushHeaders();
+    response.writeHead(fault === 'probe error' ? 500 : 200).end('<h1>Oops</h1>');
+  }
+
   /** Has them come back twice. */
   function goOn(response: ServerResponse, lastEventId: string): void {
-    const result = `data: ${HEAD}${postponed},"result":{"content":[{"type":"text","text":"done"}]}}`;
-    events(response).end(lastEventId === 'one' ? 'id: two\ndata: \n\n' : `${result}\n\n`);
+    events(response).end(
+      lastEventId === 'one' ? 'id: two\ndata: \n\n' : `data: ${done(postponed)}\n\n`,
+    );
   }
 
   async function flood(response: ServerResponse, head: string, megabytes: number): Promise<void> {
