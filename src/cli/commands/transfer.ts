@@ -1,5 +1,5 @@
 import { readActual } from '../../config/apply/apply.ts';
-import { CONFIG_KINDS } from '../../config/objects/kinds.ts';
+import { CONFIG_KINDS, titleOf } from '../../config/objects/kinds.ts';
 import type { ResourceClient } from '../../config/actual/resource-client.ts';
 import { namespace as namespaceRule } from '../../config/schema/schema.ts';
 import { type Pattern, SelectionError, toPattern } from '../../config/plan/selection.ts';
@@ -127,9 +127,7 @@ function refuse(planned: Transfer, words: Words): void {
     });
   }
   if (refused.length > 0) {
-    const names = refused.map(({ kind, identity, reason }) =>
-      oneLine(`${kind} ${identity} (${reason})`),
-    );
+    const names = refused.map((one) => `${titleOf(one)} (${oneLine(one.reason)})`);
     throw new CliError({
       code: 'not_transferable',
       message: listed('nothing was moved', names),
@@ -193,6 +191,6 @@ function resultOf(planned: Transfer, { isDone }: { isDone: boolean }): CommandRe
   };
 }
 
-function lineOf({ kind, identity, from }: Transferred, { to }: Transfer): string {
-  return oneLine(`${kind} ${identity}: ${from} → ${to}`);
+function lineOf(object: Transferred, { to }: Transfer): string {
+  return oneLine(`${titleOf(object)}: ${object.from} → ${to}`);
 }

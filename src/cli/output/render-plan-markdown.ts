@@ -1,3 +1,4 @@
+import { titleOf } from '../../config/objects/kinds.ts';
 import { leftOut } from '../../config/plan/fixed.ts';
 import type { Plan } from '../../config/plan/plan.ts';
 import type { PlanAction } from '../../config/plan/plan-action.ts';
@@ -44,16 +45,13 @@ export function renderPlanMarkdown(plan: Plan): string {
 
 /** A list of what stays as it is although the files say otherwise. */
 function leftOutItems(plan: Plan): string[] {
-  return leftOut(plan).map(
-    ({ kind, identity, reason }) =>
-      `- **blocked** \`${oneLine(`${kind} ${identity}`)}\`: ${oneLine(reason)}`,
-  );
+  return leftOut(plan).map((one) => `- **blocked** \`${titleOf(one)}\`: ${oneLine(one.reason)}`);
 }
 
 function secretItems({ secrets = [] }: Plan): string[] {
   return secrets.map(
-    ({ kind, identity, field, stored, given, command }) =>
-      `- \`${oneLine(`${kind} ${identity}`)}\`: ${field} has another value on the gateway (fingerprint ${stored}) than in the files (${given}); \`${oneLine(command)}\` takes that of the files`,
+    ({ field, stored, given, command, ...one }) =>
+      `- \`${titleOf(one)}\`: ${field} has another value on the gateway (fingerprint ${stored}) than in the files (${given}); \`${oneLine(command)}\` takes that of the files`,
   );
 }
 
@@ -65,11 +63,11 @@ function renameBlock(plan: Plan): string[] {
 }
 
 function names(objects: Plan['prunable']): string {
-  return objects.map(({ kind, identity }) => `\`${oneLine(`${kind} ${identity}`)}\``).join(', ');
+  return objects.map((one) => `\`${titleOf(one)}\``).join(', ');
 }
 
 function linesOf(planned: PlanAction): string[] {
-  const { kind, identity, action, reason, changes, forcedBy, steps, note } = planned;
+  const { action, reason, changes, forcedBy, steps, note } = planned;
   const why = action === 'create' ? '' : `  (${reason})`;
   const leaves = changes.map(({ path, old, new: next, fingerprints }) => {
     const forced = forcedBy?.some((field) => path.startsWith(field)) ? '  # forces a new id' : '';
@@ -81,7 +79,7 @@ function linesOf(planned: PlanAction): string[] {
     ? [`    paused before${steps.length > 2 ? ' and unpaused behind' : ''} the update`]
     : [];
   const told = note === undefined ? [] : [`    ${note}`];
-  return [oneLine(`${SIGNS[action]} ${kind} ${identity}${why}`), ...around, ...leaves, ...told];
+  return [oneLine(`${SIGNS[action]} ${titleOf(planned)}${why}`), ...around, ...leaves, ...told];
 }
 
 /** The fence is longer than any in a value. */

@@ -1,3 +1,4 @@
+import { titleOf, wordOf } from '../../config/objects/kinds.ts';
 import type { ApplyReport } from '../../config/apply/apply-options.ts';
 import type { Plan } from '../../config/plan/plan.ts';
 import type { PlanAction, PlannedChange } from '../../config/plan/plan-action.ts';
@@ -80,15 +81,15 @@ const MAX_FOREIGN = 5;
 
 function prunableLines({ prunable }: Plan): string[] {
   if (prunable.length === 0) return [];
-  const names = prunable.map(({ kind, identity }) => `    ${oneLine(`${kind} ${identity}`)}`);
+  const names = prunable.map((one) => `    ${titleOf(one)}`);
   const them = prunable.length === 1 ? 'it' : 'them';
   return [`${prunable.length} no longer declared; --prune removes ${them}:`, ...names];
 }
 
 /** Objects that stay although the files say otherwise, each with the reason and the next step. */
 function leftOutLines({ fixed, waiting = [], kept = [] }: Plan, style: Style): string[] {
-  const title = (word: string, { kind, identity }: LeftOut | Fixed): string =>
-    style.red(`! ${word} ${oneLine(`${kind} ${identity}`)}`);
+  const title = (word: string, one: LeftOut | Fixed): string =>
+    style.red(`! ${word} ${titleOf(one)}`);
   return [
     ...fixed.flatMap((one) => [
       title('blocked', one),
@@ -104,8 +105,8 @@ const KEPT = '    it is removed once nothing names it any more';
 
 /** Values of secrets that apply does not write, with the command that does. */
 function secretLines({ secrets = [] }: Plan, style: Style): string[] {
-  return secrets.flatMap(({ kind, identity, field, stored, given, command }) => [
-    style.yellow(`! secret ${oneLine(`${kind} ${identity}`)}`),
+  return secrets.flatMap(({ field, stored, given, command, ...one }) => [
+    style.yellow(`! secret ${titleOf(one)}`),
     `    ${field}: fingerprint ${stored} on the gateway, ${given} in the files; apply keeps the one on the gateway`,
     `    to take the one in the files: ${oneLine(command)}`,
   ]);
@@ -127,7 +128,7 @@ export function renameLines({ renames = [] }: Plan): string[] {
   if (renames.length === 0) return [];
   const entries = renames.map(({ kind, organization, from, to }) => {
     const owner = organization === undefined ? '' : `organization: ${yamlText(organization)}, `;
-    return `      - { kind: ${kind}, ${owner}from: ${yamlText(from)}, to: ${yamlText(to)} }`;
+    return `      - { kind: ${wordOf(kind)}, ${owner}from: ${yamlText(from)}, to: ${yamlText(to)} }`;
   });
   const what = renames.length === 1 ? 'If this is a new name' : 'If these are new names';
   return [
@@ -145,15 +146,13 @@ function yamlText(text: string): string {
 
 function unknownLines({ unknown }: Plan): string[] {
   if (unknown.length === 0) return [];
-  const names = unknown.map(({ kind, identity }) => `    ${oneLine(`${kind} ${identity}`)}`);
+  const names = unknown.map((one) => `    ${titleOf(one)}`);
   return ['not known what was declared before, so nothing of these is reset this time:', ...names];
 }
 
-function renderAction(
-  { kind, identity, action, reason, changes, steps, note, ownership }: PlanAction,
-  style: Style,
-): string[] {
-  const title = MARKS[action](style, oneLine(`${kind} ${identity}`));
+function renderAction(planned: PlanAction, style: Style): string[] {
+  const { action, reason, changes, steps, note, ownership } = planned;
+  const title = MARKS[action](style, titleOf(planned));
   const isPlain =
     (action === 'none' && ownership !== 'other') || (action === 'create' && reason === CREATED);
   const because = isPlain ? '' : style.dim(`  (${reason})`);
@@ -236,13 +235,13 @@ const OUTCOMES: Readonly<Record<'applied' | 'failed' | 'blocked' | 'notRun', Mar
 
 /** One object that an apply is done with. */
 export function renderOutcome(
-  { kind, identity, action, reason }: Outcome,
+  { action, reason, ...one }: Outcome,
   what: keyof typeof OUTCOMES,
   style: Style,
 ): string {
   const because = reason ? `: ${oneLine(reason)}` : '';
   const verb = action === 'none' ? '' : `${action} `;
-  return OUTCOMES[what](style, `${verb}${oneLine(`${kind} ${identity}`)}${because}`);
+  return OUTCOMES[what](style, `${verb}${titleOf(one)}${because}`);
 }
 
 /** Renders what an apply did: one line per object in the order of execution, then the counts. */

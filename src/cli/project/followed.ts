@@ -1,3 +1,4 @@
+import { titleOf } from '../../config/objects/kinds.ts';
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Client } from '../../client/create-client.ts';
@@ -77,7 +78,7 @@ export function followsItself(plan: Plan, followed: Followed): CliError {
 export function leftByReload(plan: Plan, { desired }: Pick<PlanOptions, 'desired'>): string[] {
   return obstaclesOf(plan, desired).map(
     ({ object, message, hint }) =>
-      `${object.kind} ${object.identity} ${message}; a reload leaves it unchanged (${hint})`,
+      `${titleOf(object)} ${message}; a reload leaves it unchanged (${hint})`,
   );
 }
 
@@ -98,10 +99,7 @@ export function ownedElsewhere(
       ? ['declare each object in one place only, or give it to this one with `gateway transfer`']
       : []),
   ];
-  const lines = conflicts.map(({ kind, identity, owner }) => [
-    `${kind} ${identity}`,
-    ownerOf(owner),
-  ]);
+  const lines = conflicts.map((one) => [titleOf(one), ownerOf(one.owner)]);
   return new CliError({
     code: 'owned_elsewhere',
     message: `${counted(conflicts.length, 'object is', 'objects are')} declared here and managed elsewhere:\n${aligned(lines)}`,

@@ -1,3 +1,4 @@
+import { titleOf } from '../../config/objects/kinds.ts';
 import { identityOf } from '../../config/actual/actual.ts';
 import { nameOrganizations } from '../../config/actual/name-organizations.ts';
 import { changedSecrets, compareSecrets } from '../../config/actual/compare-secrets.ts';
@@ -65,9 +66,9 @@ export async function makePlan(sources: PlanSources, choice: PlanChoice): Promis
 export interface ComparedPlan {
   readonly options: PlanOptions;
   readonly plan: Plan;
-}
   /** Why commands of secrets gave no value. */
   readonly ofCommands: readonly string[];
+}
 
 /** Reads the gateway and compares, whatever comes of it. */
 export async function comparePlan(
@@ -153,7 +154,7 @@ function slugTaken({ object, slug, holder }: TakenSlug, options: PlanOptions): C
 
 function refuse({ ambiguous, conflicts, lost }: Plan, followed: Followed | undefined): void {
   if (lost.length > 0) {
-    const names = lost.map(({ kind, identity, id }) => `${kind} ${identity} (${id})`);
+    const names = lost.map((one) => `${titleOf(one)} (${one.id})`);
     throw new CliError({
       code: 'no_such_id',
       message: listed('pinned to an id that does not exist', names),
@@ -172,9 +173,7 @@ function refuse({ ambiguous, conflicts, lost }: Plan, followed: Followed | undef
  */
 export function refuseAmbiguous(ambiguous: Plan['ambiguous']): void {
   if (ambiguous.length === 0) return;
-  const names = ambiguous.map(
-    ({ kind, identity, ids }) => `${kind} ${identity} (${ids.join(', ')})`,
-  );
+  const names = ambiguous.map((one) => `${titleOf(one)} (${one.ids.join(', ')})`);
   throw new CliError({
     code: 'ambiguous_name',
     message: listed('several objects match what is declared', names),

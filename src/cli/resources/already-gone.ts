@@ -1,7 +1,7 @@
+import { titleOf } from '../../config/objects/kinds.ts';
 import { type ActualState, findDeclared, type View } from '../../config/actual/actual.ts';
 import type { DesiredState } from '../../config/objects/desired.ts';
 import type { KindName } from '../../config/objects/kinds.ts';
-import { oneLine } from '../../core/printable.ts';
 
 export interface GoneObject {
   readonly kind: KindName;
@@ -17,7 +17,7 @@ export function alreadyGone({ objects }: DesiredState, actual: ActualState): Gon
 
 /** One line for each, before the other lines. */
 export function withGone(gone: readonly GoneObject[], text: string): string {
-  const lines = gone.map(({ kind, identity }) => oneLine(`already gone ${kind} ${identity}`));
+  const lines = gone.map((one) => `already gone ${titleOf(one)}`);
   return [...lines, text].join('\n');
 }
 

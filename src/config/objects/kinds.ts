@@ -8,6 +8,7 @@ import {
   type KindName,
 } from '../../core/kinds.ts';
 import { once } from '../../core/lazy.ts';
+import { oneLine } from '../../core/printable.ts';
 import { name } from '../../resources/fields/fields.ts';
 import { definitionOf } from '../../resources/registry.ts';
 import type { Lifecycle, ResourceDefinition } from '../../resources/store/define-resource.ts';
@@ -106,6 +107,18 @@ const BY_WORD: ReadonlyMap<string, KindName> = new Map(
 /** The kind that a word names: its own name, that of its section, or another for one of the two. */
 export function kindNamed(word: string): KindName | undefined {
   return BY_WORD.get(word);
+}
+
+const WORDS: ReadonlyMap<string, string> = new Map(
+  DECLARED.map((collection) => [KINDS[collection].name, KINDS[collection].word.toLowerCase()]),
+);
+
+/** What people call a kind, as help and docs do: `schedule`. */
+export const wordOf = (kind: string): string => WORDS.get(kind) ?? kind;
+
+/** The same with the name of one: `schedule default/report`. */
+export function titleOf({ kind, identity }: { kind: string; identity: string }): string {
+  return oneLine(`${wordOf(kind)} ${identity}`);
 }
 
 const BY_KIND: ReadonlyMap<KindName, ConfigKind> = new Map(

@@ -8,7 +8,7 @@ import {
 import type { findActual, View } from '../actual/actual.ts';
 import { known } from '../actual/changes.ts';
 import type { DesiredState } from '../objects/desired.ts';
-import { kindOf, type KindName } from '../objects/kinds.ts';
+import { kindOf, type KindName, titleOf } from '../objects/kinds.ts';
 import { BELONGINGS, namedObjects, namersOf } from '../objects/named-objects.ts';
 import { objectKey } from '../objects/object-refs.ts';
 import type { LeftOut } from './fixed.ts';
@@ -149,7 +149,7 @@ function remaining(kind: KindName, { desired, actual, find, stuck }: KeepUsedOpt
       ...(former === undefined ? [] : find(kind, former, actual)),
     ];
     const user: User = {
-      title: `${kind} ${identity}`,
+      title: titleOf({ kind, identity }),
       view,
       organization: view?.['organization'] ?? organizationId(body['organization'], actual),
       kind,
@@ -163,7 +163,7 @@ function remaining(kind: KindName, { desired, actual, find, stuck }: KeepUsedOpt
     .map(
       (view): User =>
         declared.get(view) ?? {
-          title: `${kind} ${identityOf(kind, view, actual)}`,
+          title: titleOf({ kind, identity: identityOf(kind, view, actual) }),
           view,
           organization: view['organization'],
           kind,

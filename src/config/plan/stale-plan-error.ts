@@ -1,3 +1,4 @@
+import { titleOf } from '../objects/kinds.ts';
 import type { KindName } from '../objects/kinds.ts';
 
 export interface StaleObject {
@@ -16,7 +17,7 @@ export class StalePlanError extends Error {
 
   constructor(objects: readonly StaleObject[]) {
     const named = objects.slice(0, MAX_NAMED);
-    const told = named.map(({ kind, identity, reason }) => `${kind} ${identity} (${reason})`);
+    const told = named.map((one) => `${titleOf(one)} (${one.reason})`);
     const rest = objects.length - named.length;
     super(`the plan is stale: ${told.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`);
     this.objects = objects;

@@ -1,7 +1,7 @@
 import { suggest } from '../../core/suggest.ts';
 import { declaredOwner, fallbacksOf, identityIn } from '../objects/desired.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
-import { CONFIG_KINDS, DEFAULT_ORGANIZATION, type KindName } from '../objects/kinds.ts';
+import { CONFIG_KINDS, DEFAULT_ORGANIZATION, type KindName, titleOf } from '../objects/kinds.ts';
 import { MODEL_USERS, namedObjects } from '../objects/named-objects.ts';
 import { createModelCheck } from './check-aliases.ts';
 import { checkMoves } from './check-moves.ts';
@@ -72,7 +72,7 @@ function checkIdentities({ tree, places, report }: Checked): void {
       }
       const { file, line, column } = places.find(tree, [collection, first, 'name']);
       report([collection, index, 'name'], {
-        message: `${kind} ${name} is declared twice`,
+        message: `${titleOf({ kind, identity: name })} is declared twice`,
         hint: `the first is at ${file}:${line}:${column}; rename or remove one`,
       });
     }

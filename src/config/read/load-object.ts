@@ -50,9 +50,10 @@ export async function loadObject(
   const sections = checkSections(tree, { places, unknownFields: 'error' });
   const unresolved = new Set(resolved.diagnostics.map(({ path }) => path));
   // Reports a fault once whose only cause is an unresolved reference.
-  const judged = [...sections.diagnostics, ...checkReferences(tree, places, { partial: collection })].filter(
-    ({ path }) => !unresolved.has(path),
-  );
+  const judged = [
+    ...sections.diagnostics,
+    ...checkReferences(tree, places, { partial: collection }),
+  ].filter(({ path }) => !unresolved.has(path));
   const found = [
     ...envFile.diagnostics,
     ...resolved.diagnostics,

@@ -60,7 +60,7 @@ deployments:
     initial_events: [{ type: user.message, content: [{ type: text, text: Hi }] }]
 `;
       expect(await kept(ORGANIZATION + agents + users, 'agents: []\n')).toEqual([
-        ['agent default/clock', 'it is used by deployment default/daily'],
+        ['agent default/clock', 'it is used by schedule default/daily'],
         ['agent default/bot', 'it is used by service default/desk'],
       ]);
     },

@@ -52,6 +52,22 @@ describe('objects that are created and removed in one plan', () => {
     expect(text).toContain('{ kind: key, organization: acme, from: c, to: "on" }');
   });
 
+  it('have the word of people for their kind, in text alone, and it can be pasted', async () => {
+    const { planOf, applied } = planning();
+    const schedule = (name: string) =>
+      `${PROVIDERS}models:\n${model('team/one', 'a')}agents: [{ name: bot, model: team/one }]\ndeployments: [{ name: ${name}, agent_id: bot, initial_events: [{ type: user.message, content: [{ type: text, text: Go. }] }] }]\n`;
+    await applied(schedule('daily'));
+    const { plan } = await planOf(schedule('nightly'));
+    expect(plan.actions.at(-1)).toMatchObject({ kind: 'deployment', action: 'create' });
+    const text = renderPlan(plan, createStyle(false), { all: false });
+    expect(text).toContain('+ create schedule default/nightly');
+    const entry = '- { kind: schedule, from: daily, to: nightly }';
+    expect(text).toContain(entry);
+    for (const one of [text, renderPlanMarkdown(plan)]) expect(one).not.toContain('deployment');
+    const pasted = await planOf(`${schedule('nightly')}moved:\n  ${entry}\n`);
+    expect(pasted.plan.summary).toMatchObject({ create: 0, update: 1, remove: 0 });
+  });
+
   it('of different kinds are no pair', async () => {
     const { planOf, applied } = planning();
     await applied(`${PROVIDERS}models:\n${model('team/one', 'a')}`);

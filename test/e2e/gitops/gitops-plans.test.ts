@@ -56,7 +56,7 @@ describe('a plan tells', () => {
     });
     await applied(tree('one'));
     const { stdout } = await withFile(tree('two'), 'plan');
-    const [, told = ''] = /update deployment default\/nightly([\s\S]*)/.exec(stdout) ?? [];
+    const [, told = ''] = /update schedule default\/nightly([\s\S]*)/.exec(stdout) ?? [];
     expect(told).toMatch(/"active" → "paused"[\s\S]*agent_id: [\s\S]*"paused" → "active"/);
     const { actions } = (await withFile(tree('two'), 'plan', '-o', 'json')).json().data;
     expect(actions.at(-1)).toMatchObject({ steps: ['pause', 'update', 'unpause'] });

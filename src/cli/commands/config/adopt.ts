@@ -1,8 +1,8 @@
+import { titleOf } from '../../../config/objects/kinds.ts';
 import { type ActualState, findDeclared, type View } from '../../../config/actual/actual.ts';
 import { nameOrganizations } from '../../../config/actual/name-organizations.ts';
 import { repeatedObjects } from '../../../config/plan/check-online.ts';
 import { counted } from '../../../core/counted.ts';
-import { oneLine } from '../../../core/printable.ts';
 import { readActual } from '../../../config/apply/apply.ts';
 import type { DesiredObject, DesiredState } from '../../../config/objects/desired.ts';
 import { keepInventory } from '../../../config/apply/keep-inventory.ts';
@@ -52,7 +52,7 @@ export const run: RunOf<'adopt'> = (input) =>
     if (free.length > 0) {
       const kinds = free.map(({ object }) => object.kind);
       await requireRights(client, { kinds, signal: context.signal });
-      const names = free.map(({ object }) => oneLine(`${object.kind} ${object.identity}`));
+      const names = free.map(({ object }) => titleOf(object));
       context.output.note(`target: ${client.baseUrl}\n${names.join('\n')}`);
       await context.confirm(`Take ${counted(free.length, 'object')} into namespace ${namespace}?`);
     }
@@ -80,7 +80,7 @@ export const run: RunOf<'adopt'> = (input) =>
     return {
       data: { namespace, adopted, missing: wanted.length - found.length },
       text: [
-        ...adopted.map(({ kind, identity }) => oneLine(`adopted ${kind} ${identity}`)),
+        ...adopted.map((one) => `adopted ${titleOf(one)}`),
         `${adopted.length} adopted, ${found.length - free.length} were of the namespace already`,
       ].join('\n'),
     };

@@ -1,3 +1,4 @@
+import { titleOf } from '../../../config/objects/kinds.ts';
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../../../client/create-client.ts';
 import type { ApplyOptions, ApplyReport } from '../../../config/apply/apply-options.ts';
@@ -209,7 +210,7 @@ function requirePruneCount(
   const mustCount = confirmPrune !== null || (irreversible.length > 0 && !asks);
   const isWrong = given !== undefined && summary.remove > 0 && given !== summary.remove;
   if (!isWrong && (!mustCount || given === summary.remove)) return;
-  const names = irreversible.map(({ kind, identity }) => oneLine(`${kind} ${identity}`));
+  const names = irreversible.map(titleOf);
   const shown = names.length > 5 ? [...names.slice(0, 5), `${names.length - 5} more`] : names;
   const removed = `${counted(summary.remove, 'object')} would be removed`;
   const share = names.length === summary.remove ? '' : `${names.length} of them `;
@@ -228,7 +229,7 @@ function requireReplace({ actions }: Plan, isAllowed: boolean): void {
   const replaced = actions.filter(({ action }) => action === 'replace');
   if (isAllowed || replaced.length === 0) return;
   const names = replaced.map(
-    ({ kind, identity, forcedBy = [] }) => `${kind} ${identity} (${forcedBy.join(', ')})`,
+    ({ forcedBy = [], ...one }) => `${titleOf(one)} (${forcedBy.join(', ')})`,
   );
   throw usageError(
     listed('would be deleted and recreated, with a new id', names),
@@ -282,7 +283,7 @@ function withLeftOut(result: CommandResult, plan: Plan): CommandResult {
 
 /** The first of some objects. */
 function titles(objects: readonly { kind: string; identity: string }[]): string {
-  const named = objects.slice(0, MAX_TITLES).map((one) => oneLine(`${one.kind} ${one.identity}`));
+  const named = objects.slice(0, MAX_TITLES).map(titleOf);
   const more = objects.length - named.length;
   return [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }

@@ -1,3 +1,4 @@
+import { titleOf } from '../../../config/objects/kinds.ts';
 import { type ActualState, findDeclared } from '../../../config/actual/actual.ts';
 import { apply, readActual } from '../../../config/apply/apply.ts';
 import type { DesiredObject } from '../../../config/objects/desired.ts';
@@ -11,7 +12,6 @@ import { leftOut } from '../../../config/plan/fixed.ts';
 import { kindsThatName } from '../../../config/plan/keep-used.ts';
 import { ownerFor, plan, writtenKinds } from '../../../config/plan/plan.ts';
 import { counted } from '../../../core/counted.ts';
-import { oneLine } from '../../../core/printable.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
 import type { Failure } from '../../command.ts';
 import { CliError } from '../../cli-error.ts';
@@ -101,7 +101,7 @@ function refuseProtected(
     ),
   );
   if (kept.length === 0) return;
-  const names = kept.map(({ kind, identity }) => oneLine(`${kind} ${identity}`));
+  const names = kept.map(titleOf);
   throw new CliError({
     code: 'protected',
     message: `protected, so nothing was removed: ${names.join(', ')}`,

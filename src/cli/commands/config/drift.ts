@@ -1,3 +1,4 @@
+import { titleOf } from '../../../config/objects/kinds.ts';
 import { type Drift, type DriftedObject, driftOf } from '../../../config/plan/drift.ts';
 import { ownerFor } from '../../../config/plan/plan.ts';
 import { counted } from '../../../core/counted.ts';
@@ -23,8 +24,8 @@ export const run: RunOf<'drift'> = (input) => {
       adopt: false,
       writeSecrets: [],
     });
-    const { desired, actual, inventories = [] } = options;
     for (const text of ofCommands) context.output.warn(text);
+    const { desired, actual, inventories = [] } = options;
     const data = driftOf({ plan, desired, actual, owner: ownerFor(options), inventories });
     const isDrifted = data.drifted.length > 0 && flags['exit-code'];
     return {
@@ -48,8 +49,8 @@ function render({ drifted, pending }: Drift, style: Style): string {
 }
 
 function renderObject(object: DriftedObject, style: Style): string[] {
-  const { kind, identity, id, what, changes, obstacle } = object;
-  const title = oneLine(`${kind} ${identity}`);
+  const { id, what, changes, obstacle } = object;
+  const title = titleOf(object);
   if (what === 'deleted') {
     if (obstacle === undefined)
       return [style.red(`- ${title}  (deleted on the server, was ${id}; an apply recreates it)`)];

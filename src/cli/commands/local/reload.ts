@@ -1,3 +1,4 @@
+import { titleOf } from '../../../config/objects/kinds.ts';
 import { readRuntimes } from '../../../core/process/runtime-file.ts';
 import type { Runtime, SignalOutcome } from '../../../core/process/runtime-file.ts';
 import { counted } from '../../../core/counted.ts';
@@ -75,7 +76,7 @@ function renderChange({
   paths,
 }: NonNullable<SignalOutcome['changes']>[number]) {
   const fields = paths.length === 0 ? '' : `  (${paths.join(', ')})`;
-  return oneLine(`${SIGNS[action] ?? '-'} ${action} ${kind} ${identity}${fields}`);
+  return oneLine(`${SIGNS[action] ?? '-'} ${action} ${titleOf({ kind, identity })}${fields}`);
 }
 
 function failureOf(
