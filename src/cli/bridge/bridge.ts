@@ -12,8 +12,10 @@ import { lookUp } from '../resources/not-found.ts';
 /** A protocol of JSON-RPC messages: over stdio one a line, towards the Service one a POST. */
 export interface BridgedProtocol {
   readonly name: 'mcp' | 'acp';
-  /** Headers of the next message in addition to the key. */
-  headers(): Record<string, string>;
+  /** Headers of a message in addition to the key. */
+  headers(message: unknown): Record<string, string>;
+  /** True for a request that ends with its connection: only that takes it back. Default: none. */
+  endsWithConnection?(message: unknown): boolean;
   /** Receives the head of every answer, and with it that of all messages in it. */
   onHead(headers: Headers): void;
   onMessage(message: unknown): void;
@@ -21,11 +23,18 @@ export interface BridgedProtocol {
   isOpen(): boolean;
 }
 
+interface Line {
+  readonly text: string;
+  readonly message: unknown;
+}
+
 interface Bridge {
   readonly context: CommandContext;
   readonly protocol: BridgedProtocol;
-  /** Sends with the key. */
-  send(method: string, body: string | undefined, signal: AbortSignal): Promise<Response>;
+  /** Sends a line with the key, and the headers of the message in it. */
+  send(method: string, line: Line | undefined, signal: AbortSignal): Promise<Response>;
+  /** By the id of a request that ends with its connection. */
+  readonly connections: Map<string, AbortController>;
   /** Ends the bridge. */
   readonly stop: AbortController;
   readonly traffic: BridgeTraffic;
@@ -90,18 +99,19 @@ async function openBridge(
     protocol,
     stop: new AbortController(),
     traffic: new BridgeTraffic(),
+    connections: new Map(),
     failure: undefined,
-    send: (method, body, signal) =>
+    send: (method, line, signal) =>
       fetch(url, {
         method,
         signal,
         headers: {
           accept: 'application/json, application/x-ndjson',
           authorization: `Bearer ${apiKey}`,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...protocol.headers(),
+          ...(line && { 'content-type': 'application/json' }),
+          ...protocol.headers(line?.message),
         },
-        ...(body !== undefined && { body }),
+        ...(line && { body: line.text }),
       }),
   };
 }
@@ -116,18 +126,20 @@ async function* stdinLines({ io }: CommandContext, signal: AbortSignal): AsyncGe
 }
 
 /** Sends one line; gives what carries its answer to stdout. Neither rejects. */
-async function post(
-  line: string,
-  bridge: Bridge,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
-  const { context, protocol, send, traffic } = bridge;
-  const message = parseJson(line);
+async function post(text: string, bridge: Bridge, stop: AbortSignal): Promise<() => Promise<void>> {
+  const { context, protocol, send, traffic, connections } = bridge;
+  const message = parseJson(text);
   if (message === undefined)
     return () => tell(context, null, { code: PARSE_ERROR, message: 'not a JSON value' });
   const isReply = isRecord(message) && !('method' in message);
   const id = isRecord(message) && !isReply ? message['id'] : undefined;
   if (isReply) traffic.replied(message['id']);
+  if (takesBack(message, connections)) return async () => undefined;
+  const key = JSON.stringify(id);
+  const connection = new AbortController();
+  if (id !== undefined && protocol.endsWithConnection?.(message)) connections.set(key, connection);
+  const signal = AbortSignal.any([stop, connection.signal]);
+  const forget = (): void => void connections.delete(key);
   const fail = async (thrown: unknown): Promise<void> => {
     if (signal.aborted) return;
     const cause = thrown instanceof Error ? thrown : undefined;
@@ -141,12 +153,21 @@ async function post(
     bridge.stop.abort();
   };
   try {
-    const response = await send('POST', line, signal);
+    const response = await send('POST', { text, message }, signal);
     protocol.onHead(response.headers);
-    return () => carry(response, id, bridge).catch(fail);
+    return () => carry(response, id, bridge).catch(fail).finally(forget);
   } catch (thrown) {
-    return () => fail(thrown);
+    return () => fail(thrown).finally(forget);
   }
+}
+
+/** Closes the connection of the request that a message takes back. */
+function takesBack(message: unknown, connections: Bridge['connections']): boolean {
+  if (!isRecord(message) || message['method'] !== 'notifications/cancelled') return false;
+  const { requestId } = isRecord(message['params']) ? message['params'] : {};
+  const connection = connections.get(JSON.stringify(requestId));
+  connection?.abort();
+  return connection !== undefined;
 }
 
 async function carry(

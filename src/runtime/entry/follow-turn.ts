@@ -12,11 +12,14 @@ export interface TurnToFollow {
   readonly signal: AbortSignal;
   /** Types of events whose parts are wanted, too. Default: none. */
   readonly deltas?: readonly string[];
-  /** Called after `tell` when the turn waits for its client: true to follow on. Default: false. */
-  outlasts?(): boolean;
+  /** Called after `tell` with the event by which a turn waits for its client: true to follow on. Default: false. */
+  outlasts?(event: SessionEvent, end: TurnEnd): boolean | Promise<boolean>;
   /** Receives everything from the start of the turn to its end, one after the other. */
   tell(item: PlacedEvent | EventDelta): void | Promise<void>;
 }
+
+/** Where the turn of a message is found. */
+export type TurnPlace = Pick<TurnToFollow, 'organization' | 'sessionId' | 'messageId'>;
 
 const PAGE = 100;
 
@@ -36,15 +39,50 @@ export async function followTurn(
   const followed = await sessions.follow(organization, sessionId, { after, signal, deltas });
   for await (const item of followed) {
     const wasCurrent = watch.isCurrent;
-    const end = isPlaced(item) ? watch.take(item.event) : undefined;
+    const event = isPlaced(item) ? item.event : undefined;
+    const end = event && watch.take(event);
     if (wasCurrent || watch.isCurrent) await tell(item);
-    if (end && !(end.type === 'requires_action' && turn.outlasts?.())) return end;
+    if (!event || !end) continue;
+    if (end.type === 'requires_action' && (await turn.outlasts?.(event, end))) continue;
+    return end;
   }
   return undefined;
 }
 
 export function isPlaced(item: PlacedEvent | EventDelta): item is PlacedEvent {
   return 'seq' in item;
+}
+
+/**
+ * Reads as much of the turn of a message as there is now, on whichever process it runs.
+ *
+ * @param take receives each event of the turn; true ends the reading
+ * @throws GatewayError `not_found`
+ */
+export async function readTurn(
+  sessions: Sessions,
+  { organization, sessionId, messageId }: TurnPlace,
+  take: (event: SessionEvent, end: TurnEnd | undefined) => boolean,
+): Promise<TurnWatch> {
+  const watch = new TurnWatch(messageId);
+  let isAfter = false;
+  let after: number | undefined;
+  do {
+    const matches = isAfter ? undefined : ({ type }: SessionEvent) => TURNING.includes(type);
+    const page = await sessions.read(organization, sessionId, { after, limit: PAGE, matches });
+    after = page.next ?? undefined;
+    for (const { seq, event } of page.events) {
+      const wasCurrent = watch.isCurrent;
+      const end = watch.take(event);
+      if ((wasCurrent || watch.isCurrent) && take(event, end)) return watch;
+      // After the message every event may be part of its turn.
+      if (event.id !== messageId) continue;
+      isAfter = true;
+      after = seq;
+      break;
+    }
+  } while (after !== undefined);
+  return watch;
 }
 
 /**

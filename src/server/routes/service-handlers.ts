@@ -1,5 +1,6 @@
 import { allows } from '../../core/access.ts';
 import type { Clock } from '../../core/time/clock.ts';
+import type { Sealer } from '../../core/seal.ts';
 import { readInSlices } from '../../core/json/json-document.ts';
 import { lazy } from '../../core/lazy.ts';
 import type { ValueBound } from '../../core/json/json-document.ts';
@@ -32,6 +33,7 @@ export interface ServiceRoutesDeps extends GateDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: IdSource;
+  readonly sealer: Sealer;
   readonly desk: ServiceDesk;
   readonly sessions: Sessions;
   /** Carriers in which keys are looked for. */

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionEvent } from '../../../src/sessions/log/session-event.ts';
 import { historyOf, idle, ORG } from '../../sessions/support.ts';
 import { ask as request, eventually } from '../../support/gateway.ts';
-import { scripted } from './scripted-runner.ts';
-import type { Turn } from './scripted-runner.ts';
+import { asking, scripted } from './scripted-runner.ts';
 import { serveServices } from './serve-services.ts';
 import type { ServiceServer } from './serve-services.ts';
 
@@ -14,27 +12,6 @@ const rpc = (method: string, params: object, id: unknown = 1) => ({
   id,
   method,
   params,
-});
-
-/** Resolves with the first event of the type that is there. */
-function arrival({ log }: Turn, type: string): Promise<SessionEvent> {
-  return new Promise((resolve) => {
-    const look = async (): Promise<void> => {
-      for await (const { event } of log.events()) if (event.type === type) resolve(event);
-    };
-    log.onInput(() => void look());
-    void look();
-  });
-}
-
-/** Asks about one call, waits for the word of the client and repeats it. */
-const asking = scripted(async (turn) => {
-  if (turn.text !== 'ask') return turn.say('you said ', turn.text);
-  const use = { name: 'rm', input: { path: '/' }, evaluated_permission: 'ask' };
-  await turn.add({ type: 'agent.mcp_tool_use', id: 'sevt_use', ...use });
-  await turn.add(idle('requires_action', { event_ids: ['sevt_use'] }));
-  const { result, deny_message: why } = await arrival(turn, 'user.tool_confirmation');
-  await turn.say([result, why].filter(Boolean).join(': '));
 });
 
 async function open(server: ServiceServer): Promise<string> {

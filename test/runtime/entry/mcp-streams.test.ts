@@ -2,7 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fromEventId, toEventId } from '../../../src/runtime/entry/mcp/event-id.ts';
-import { createStreamRoom } from '../../../src/runtime/entry/mcp/server-streams.ts';
+import { createStreamRoom } from '../../../src/runtime/entry/mcp/stream-room.ts';
 import { verifies } from '../../requirements.ts';
 import { historyOf, ORG } from '../../sessions/support.ts';
 import { openStream } from '../../support/event-stream.ts';

@@ -1,4 +1,8 @@
-import type { NewEvent, PlacedEvent } from '../../../src/sessions/log/session-event.ts';
+import type {
+  NewEvent,
+  PlacedEvent,
+  SessionEvent,
+} from '../../../src/sessions/log/session-event.ts';
 import type { TurnLog, TurnRunner } from '../../../src/sessions/sessions.ts';
 import { idle } from '../../sessions/support.ts';
 
@@ -77,3 +81,24 @@ function toTurn(log: TurnLog, { event }: PlacedEvent, signal: AbortSignal): Turn
     },
   };
 }
+
+/** Resolves with the first event of the type that is there. */
+export function arrival({ log }: Turn, type: string): Promise<SessionEvent> {
+  return new Promise((resolve) => {
+    const look = async (): Promise<void> => {
+      for await (const { event } of log.events()) if (event.type === type) resolve(event);
+    };
+    log.onInput(() => void look());
+    void look();
+  });
+}
+
+/** Asks about one call, waits for the word of the client and repeats it. */
+export const asking = scripted(async (turn) => {
+  if (turn.text !== 'ask') return turn.say('you said ', turn.text);
+  const use = { name: 'rm', input: { path: '/' }, evaluated_permission: 'ask' };
+  await turn.add({ type: 'agent.mcp_tool_use', id: 'sevt_use', ...use });
+  await turn.add(idle('requires_action', { event_ids: ['sevt_use'] }));
+  const { result, deny_message: why } = await arrival(turn, 'user.tool_confirmation');
+  await turn.say([result, why].filter(Boolean).join(': '));
+});

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
+import { createSealer } from '../../../src/core/seal.ts';
 import { createIdSource } from '../../../src/core/ids.ts';
 import { ActiveExchanges } from '../../../src/inference/active-exchanges.ts';
 import { createHostGuard } from '../../../src/server/http/host-guard.ts';
@@ -56,6 +57,7 @@ export async function serveServices(options: RigOptions = {}) {
     sessions,
     clock,
     ids,
+    sealer: createSealer([Buffer.alloc(32, 7)]),
     active,
     standing,
     carriers: ['bearer'],
@@ -64,6 +66,7 @@ export async function serveServices(options: RigOptions = {}) {
     lookup: (key) =>
       key.startsWith('org_') && !revoked.has(key)
         ? principal({
+            keyId: key,
             organizationId: key.replace(/_(limited|services)$/, ''),
             scopes: scopesOf(key),
             concurrencyCap: 1,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createIdSource } from '../../../src/core/ids.ts';
+import { createSealer } from '../../../src/core/seal.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
 import { ActiveExchanges } from '../../../src/inference/active-exchanges.ts';
 import type { Service } from '../../../src/runtime/entry/service-desk.ts';
@@ -32,6 +33,7 @@ function setUp(of: Partial<Principal> = {}, service: Partial<Service> = {}) {
     sessions,
     clock,
     ids: createIdSource(clock),
+    sealer: createSealer([Buffer.alloc(32, 7)]),
     active: new ActiveExchanges(),
     standing: new ActiveExchanges(),
     carriers: ['bearer'],

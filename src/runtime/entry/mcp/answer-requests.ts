@@ -72,11 +72,13 @@ export function toResumable(stream: MessageStream, transport: McpTransport | und
   return {
     notify: (notification, eventId) => stream.write(notification, eventId),
     mark,
+    ...(transport?.takesForms && { ask: (request: object) => stream.write(request) }),
     finish: (given) => (given ? stream.write(given, END_ID) : mark(END_ID)),
   };
 }
 
-function toOneWay(stream: MessageStream): StreamWay {
+/** A stream that is lost with its connection. */
+export function toOneWay(stream: MessageStream): StreamWay {
   return {
     notify: (notification) => stream.write(notification),
     mark: NO_CHANNEL.mark,

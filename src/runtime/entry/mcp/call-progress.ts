@@ -11,6 +11,8 @@ export interface McpChannel {
   notify(notification: object, eventId: string | undefined): Promise<void>;
   /** Sends an event id to resume from, without a message. */
   mark(eventId: string): Promise<void>;
+  /** Sends a request, whose answer is a POST of its own. Absent: the client takes none. */
+  readonly ask?: ((request: object) => Promise<void>) | undefined;
 }
 
 /** Discards progress: the answer is all that the client reads. */

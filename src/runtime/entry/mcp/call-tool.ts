@@ -1,10 +1,10 @@
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { approximateSize } from '../../../core/json/approximate-size.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { parseInput } from '../../../sessions/log/parse-input.ts';
-import type { EventDelta, PlacedEvent } from '../../../sessions/log/session-event.ts';
+import type { EventDelta, PlacedEvent, SessionEvent } from '../../../sessions/log/session-event.ts';
 import type { Sessions } from '../../../sessions/sessions.ts';
+import { awaitedBy } from '../../../sessions/status-moves.ts';
 import type { PayingKey } from '../../../usage/principal.ts';
 import { followTurn, isPlaced } from '../follow-turn.ts';
 import { inputOrContent, messageParts } from '../read-run.ts';
@@ -12,8 +12,11 @@ import type { Service } from '../service-desk.ts';
 import type { SentMessage, ServiceMessage, ServiceRuns } from '../service-runs.ts';
 import { findShown } from '../shown-session.ts';
 import type { SessionReader } from '../shown-session.ts';
+import type { TurnEnd } from '../turn-watch.ts';
 import type { CallProgress } from './call-progress.ts';
 import { getSessionInput, sendMessageInput, toToolResult } from './mcp-tools.ts';
+import type { ToolResult } from './mcp-tools.ts';
+import type { Ask } from './questions.ts';
 
 export interface ToolDeps {
   readonly sessions: Sessions;
@@ -26,13 +29,11 @@ export interface ToolCall {
   readonly payer: PayingKey;
   readonly seesAll: boolean;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Aborted when the caller no longer waits. */
-  readonly signal: AbortSignal;
-  /** Receives the progress of the turn that is waited for. */
-  readonly progress: CallProgress;
+  /** Gives the result of a message whose turn the caller waits for. */
+  settle(sent: SentMessage): Promise<object>;
 }
 
-export type CallTool = (call: ToolCall, deps: ToolDeps) => Promise<CallToolResult>;
+export type CallTool = (call: ToolCall, deps: ToolDeps) => Promise<object>;
 
 const MAX_WAIT_MS = 5 * 60_000;
 /** Most events of a turn or a page in one result; the rest is read with `get_session`. */
@@ -50,13 +51,13 @@ export function mayWait(args: unknown): boolean {
   return (args as { wait?: unknown } | null | undefined)?.wait === true;
 }
 
-async function sendMessage(call: ToolCall, deps: ToolDeps): Promise<CallToolResult> {
+async function sendMessage(call: ToolCall, deps: ToolDeps): Promise<object> {
   const { message, wait } = readMessage(call.arguments);
   // The result has the events of the turn, so the caller must be able to read the Session.
   if (wait && message.sessionId !== undefined)
     await findShown(deps.sessions, call, message.sessionId);
   const sent = await deps.runs.send(call.service, call.payer, message);
-  if (wait) return waitForTurn(sent, call, deps);
+  if (wait) return call.settle(sent);
   return toToolResult({ session_id: sent.sessionId, events: [sent.event] });
 }
 
@@ -99,39 +100,85 @@ export async function findSent(
   throw new GatewayError('not_found', { message: 'the message is gone' });
 }
 
-/** The result of a call that waits: the events of the turn, the same on every process. */
+/** The turn of a message up to now. */
+export interface TurnSoFar {
+  /** The message and the events after it, as many as a result may hold. */
+  readonly events: readonly SessionEvent[];
+  /** Undefined during the turn. */
+  readonly end: TurnEnd | undefined;
+}
+
+/** The result of a call that waits, the same on every process. */
+export function toTurnResult(sessionId: string, { events, end }: TurnSoFar): ToolResult {
+  const status = end === undefined ? 'running' : end.reason ? 'idle' : 'terminated';
+  const stop_reason = end?.reason ?? null;
+  return toToolResult({ session_id: sessionId, events, status, stop_reason });
+}
+
+/** Collects the events of a turn for a result. */
+export class TurnEvents {
+  readonly list: SessionEvent[];
+  #size = 0;
+
+  constructor({ event }: SentMessage) {
+    this.list = [event];
+  }
+
+  get isFull(): boolean {
+    return this.list.length >= MAX_EVENTS || this.#size >= MAX_SIZE;
+  }
+
+  add(event: SessionEvent): void {
+    if (this.isFull) return;
+    this.list.push(event);
+    this.#size += approximateSize(event);
+  }
+}
+
+export interface TurnWait {
+  readonly service: Service;
+  /** Aborted when the caller no longer waits. */
+  readonly signal: AbortSignal;
+  /** Receives the progress of the turn. */
+  readonly progress: CallProgress;
+  /** Default: the turn has ended for the caller where it waits for an answer. */
+  readonly ask?: Ask | undefined;
+}
+
+/** Waits for the end of the turn, for as long and for as many events as one call may. */
 export async function waitForTurn(
   sent: SentMessage,
-  { service, signal, progress }: Omit<ToolCall, 'arguments' | 'payer' | 'seesAll'>,
+  { service: { organization }, signal, progress, ask }: TurnWait,
   { sessions, clock }: ToolDeps,
-): Promise<CallToolResult> {
+): Promise<TurnSoFar> {
   const { sessionId, event } = sent;
-  const events = [event];
+  const events = new TurnEvents(sent);
   const enough = new AbortController();
   const stop = (): void => enough.abort();
   const timer = clock.setTimeout(stop, MAX_WAIT_MS);
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  let size = 0;
+  let asking: TurnEnd | undefined;
   const tell = async (item: PlacedEvent | EventDelta): Promise<void> => {
     if (!isPlaced(item)) return;
-    events.push(item.event);
-    size += approximateSize(item.event);
-    if (events.length >= MAX_EVENTS || size >= MAX_SIZE) stop();
+    asking = undefined;
+    events.add(item.event);
+    if (events.isFull) stop();
     await progress.take(item.event);
+  };
+  const outlasts = async (idle: SessionEvent, end: TurnEnd): Promise<boolean> => {
+    const { awaiting } = await sessions.get(organization, sessionId);
+    // Read from the log, it may be one that was answered long ago.
+    if (!awaitedBy(idle).every((id) => awaiting.includes(id))) return true;
+    if (!end.isOwn || !(await ask?.())) return false;
+    asking = end;
+    return true;
   };
   try {
     await progress.begin(sent);
-    const end = await followTurn(sessions, {
-      organization: service.organization,
-      sessionId,
-      messageId: event.id,
-      signal: enough.signal,
-      tell,
-    });
-    const status = end === undefined ? 'running' : end.reason ? 'idle' : 'terminated';
-    const stop_reason = end?.reason ?? null;
-    return toToolResult({ session_id: sessionId, events, status, stop_reason });
+    const turn = { organization, sessionId, messageId: event.id, signal: enough.signal };
+    const end = await followTurn(sessions, { ...turn, tell, outlasts });
+    return { events: events.list, end: end ?? asking };
   } finally {
     progress.end();
     timer.cancel();
@@ -139,7 +186,7 @@ export async function waitForTurn(
   }
 }
 
-async function getSession(call: ToolCall, { sessions }: ToolDeps): Promise<CallToolResult> {
+async function getSession(call: ToolCall, { sessions }: ToolDeps): Promise<ToolResult> {
   const { organization } = call.service;
   const { session_id: id, after } = parseInput(getSessionInput, call.arguments);
   const { status } = await findShown(sessions, call, id);

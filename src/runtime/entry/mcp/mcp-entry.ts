@@ -12,7 +12,10 @@ import {
   unknownSession,
 } from './client-session.ts';
 import type { McpDeps } from './mcp-deps.ts';
-import { versionOf } from './mcp-methods.ts';
+import { agreedBy } from './mcp-methods.ts';
+import { answerModern } from './modern-entry.ts';
+import { isModern, namesModern } from './modern-request.ts';
+import { takeReply } from './questions.ts';
 import { Refusal, toRefusal } from './refusal.ts';
 import { createServerStreams } from './server-streams.ts';
 
@@ -31,10 +34,18 @@ const MAX_BATCH = 100;
 export function createMcpEntry(deps: McpDeps): McpEntry {
   const streams = createServerStreams(deps);
   return {
-    post: (call) => post(call, deps).catch(toRefusal),
-    listen: (call) => streams.open(call).catch(toRefusal),
+    post: (call) => post(call, deps).catch((thrown: unknown) => toRefusal(thrown)),
+    async listen(call) {
+      try {
+        refuseModern(call);
+        return await streams.open(call);
+      } catch (thrown) {
+        return toRefusal(thrown);
+      }
+    },
     async close(call) {
       try {
+        refuseModern(call);
         checkVersion(call);
         if (!(await deps.transports.close(sessionIdOf(call), ownerOf(call))))
           throw unknownSession();
@@ -46,8 +57,16 @@ export function createMcpEntry(deps: McpDeps): McpEntry {
   };
 }
 
+/** @throws Refusal 405 for a client of a revision that has no session of the transport */
+function refuseModern({ exchange: { request } }: EntryCall): void {
+  if (!namesModern(request.headers)) return;
+  const message = 'this revision has POST alone; subscriptions/listen opens a stream';
+  throw new Refusal(405, message, { headers: { allow: 'POST' } });
+}
+
 async function post(call: PostedCall, deps: McpDeps): Promise<Reply | CallResult> {
   const value = await parseRpc(call.body, deps.resourceValues);
+  if (isModern(value, call.exchange.request.headers)) return answerModern(value, call, deps);
   const messages = readBatch(value);
   const isInitialize = messages.some(
     (message) => 'method' in message && message.method === 'initialize',
@@ -55,12 +74,15 @@ async function post(call: PostedCall, deps: McpDeps): Promise<Reply | CallResult
   if (isInitialize && messages.length > 1)
     throw new Refusal(400, 'initialize must be the only message', { code: RPC.invalidRequest });
   const transport = isInitialize ? undefined : await checkSession(call, deps.transports);
-  for (const message of messages) await takeBack(message, transport?.id, deps);
+  for (const message of messages) {
+    await takeBack(message, transport?.id, deps);
+    if (message.type === 'response') await takeReply(message, call, deps.sessions);
+  }
   const requests = messages.filter((message) => message.type === 'request');
   const [first] = requests;
   if (!first) return { status: 202 };
   const headers: Record<string, string> = isInitialize
-    ? { 'mcp-session-id': await deps.transports.open(ownerOf(call), versionOf(first)) }
+    ? { 'mcp-session-id': await deps.transports.open(ownerOf(call), agreedBy(first)) }
     : {};
   const isBatch = Array.isArray(value);
   return answerRequests(requests, { call, deps, transport, headers, isBatch });

@@ -1,7 +1,22 @@
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { stringifyWithRaw } from '../../../core/json/raw.ts';
 import { messageParts, messageText, sessionToGoOn } from '../read-run.ts';
+
+/** A tool as clients of every revision read it. */
+interface Tool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: object;
+  readonly outputSchema: object;
+  readonly annotations: object;
+}
+
+export interface ToolResult {
+  readonly content: readonly object[];
+  readonly structuredContent?: Readonly<Record<string, unknown>>;
+  readonly isError?: true;
+}
 
 /**
  * One required member, and no combination of schemas at the top: the APIs of large models refuse a tool
@@ -45,7 +60,10 @@ const getSessionOutput = z.looseObject({
   has_more: z.boolean().describe('Call again with after = id of the last event.'),
 });
 
-/** Lists the tools that every Service offers to MCP clients (requirement mcp.tools). */
+/**
+ * Lists the tools that every Service offers to MCP clients, always in this order and with the same bytes
+ * (requirements mcp.tools, mcp.list-order).
+ */
 export function listTools(): Tool[] {
   return [
     {
@@ -70,19 +88,19 @@ export function listTools(): Tool[] {
 }
 
 /** The same for clients of revisions that know no structured results. */
-export function toToolResult(structuredContent: Record<string, unknown>): CallToolResult {
+export function toToolResult(structuredContent: Record<string, unknown>): ToolResult {
   return {
     content: [{ type: 'text', text: stringifyWithRaw(structuredContent) }],
     structuredContent,
   };
 }
 
-export function toToolFailure(message: string): CallToolResult {
+export function toToolFailure(message: string): ToolResult {
   return { content: [{ type: 'text', text: message }], isError: true };
 }
 
 /** Clients check results against the schema, not all of them in the newest dialect. */
-function toSchema(schema: z.ZodObject, io: 'input' | 'output'): Tool['inputSchema'] {
+function toSchema(schema: z.ZodObject, io: 'input' | 'output'): object {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { target: 'draft-7', io });
-  return rest as Tool['inputSchema'];
+  return rest;
 }

@@ -14,9 +14,11 @@ export interface McpTransport {
   readonly id: string;
   /** Revision that was agreed upon; undefined for one of a gateway that kept none. */
   readonly version: string | undefined;
+  /** The client shows forms to its user. */
+  readonly takesForms?: boolean | undefined;
 }
 
-interface TransportRow extends TransportOwner, Partial<Pick<McpTransport, 'version'>> {
+interface TransportRow extends TransportOwner, Partial<Omit<McpTransport, 'id'>> {
   /** Milliseconds since epoch. */
   readonly usedAt: number;
 }
@@ -27,7 +29,7 @@ interface TransportRow extends TransportOwner, Partial<Pick<McpTransport, 'versi
  */
 export interface McpTransports {
   /** The new `Mcp-Session-Id`. */
-  open(owner: TransportOwner, version: string): Promise<string>;
+  open(owner: TransportOwner, agreed: Omit<McpTransport, 'id'>): Promise<string>;
   /** Undefined for one that is unknown, closed or of another owner. */
   use(id: string, owner: TransportOwner): Promise<McpTransport | undefined>;
   /** False for one that `use` does not find. */
@@ -65,9 +67,9 @@ export function createMcpTransports({
     return isOwn ? entry : undefined;
   };
   return {
-    async open({ organization, endpoint }, version) {
+    async open({ organization, endpoint }, { version, takesForms }) {
       const id = ids.next('mcp');
-      await store.commit([put(id, { organization, endpoint, version })]);
+      await store.commit([put(id, { organization, endpoint, version, takesForms })]);
       return id;
     },
     async use(id, owner) {
@@ -76,7 +78,8 @@ export function createMcpTransports({
       // Lost against another use, or against the end: either way there is nothing to renew.
       if (Math.abs(clock.now() - entry.value.usedAt) > RENEW_MS)
         await store.commit([{ ...put(id, entry.value), ifVersion: entry.version }]);
-      return { id, version: entry.value.version };
+      const { version, takesForms } = entry.value;
+      return { id, version, takesForms };
     },
     async close(id, owner) {
       const entry = await find(id, owner);

@@ -11,3 +11,6 @@ export const MCP_VERSIONS: readonly string[] = [
 export function negotiate(asked: string): string {
   return MCP_VERSIONS.includes(asked) ? asked : String(MCP_VERSIONS[0]);
 }
+
+/** Revisions of stateless requests, newest first. */
+export const MODERN_VERSIONS: readonly string[] = ['2026-07-28'];

@@ -8,14 +8,16 @@ import { createMessageStream } from '../message-stream.ts';
 import { takesEvents } from '../reply-form.ts';
 import { respondWith, toResumable } from './answer-requests.ts';
 import { CallProgress } from './call-progress.ts';
-import { findSent, waitForTurn } from './call-tool.ts';
+import { findSent, toTurnResult, waitForTurn } from './call-tool.ts';
 import { checkSession, ownerOf, sessionNamed } from './client-session.ts';
 import { fromEventId, SERVER_ID } from './event-id.ts';
 import type { CallPosition } from './event-id.ts';
 import type { McpDeps } from './mcp-deps.ts';
 import { orFailure } from './mcp-methods.ts';
 import type { McpTransport } from './mcp-transports.ts';
+import { askOver } from './questions.ts';
 import { Refusal } from './refusal.ts';
+import { enterRoom } from './stream-room.ts';
 
 /** The streams that clients open by a GET. They hold nothing that is kept for a client. */
 export interface ServerStreams {
@@ -29,13 +31,10 @@ export interface ServerStreams {
   open(call: EntryCall): Promise<Reply | CallResult>;
 }
 
-/** Most streams of one organization on one process: each is a socket and a few kilobytes. */
-const MAX_STREAMS = 500;
 /** Milliseconds after which an open stream counts as use of its session again. */
 const USE_MS = 60 * 60_000;
 
 export function createServerStreams(deps: McpDeps): ServerStreams {
-  const room = createStreamRoom(MAX_STREAMS);
   return {
     async open(call) {
       const { headers } = call.exchange.request;
@@ -51,11 +50,7 @@ export function createServerStreams(deps: McpDeps): ServerStreams {
       if (!place) throw unknownEvent();
       // A 204 stops the reconnects of the client.
       if (place.type === 'end') return { status: 204 };
-      const leave = room.enter(call.service.organization);
-      if (!leave) {
-        const message = `the organization has ${MAX_STREAMS} event streams open; close one first`;
-        throw new Refusal(429, message);
-      }
+      const leave = enterRoom(deps.room, call.service.organization);
       const serving = { call, transport, leave, deps };
       if (place.type === 'server') return stand(serving);
       return resume(place.at, serving).catch((thrown: unknown) => {
@@ -135,8 +130,13 @@ async function resume(
   const stream = createMessageStream('sse', { clock, caller });
   const way = toResumable(stream, transport);
   const progress = new CallProgress({ clock, channel: way, requestId, progressToken, before: at });
+  const place = { organization: service.organization, sessionId: sent.sessionId };
+  const ask = askOver(way, sessions, place);
   const work = (signal: AbortSignal): Promise<unknown> =>
-    orFailure(() => waitForTurn(sent, { service, progress, signal }, deps));
+    orFailure(async () => {
+      const turn = await waitForTurn(sent, { service, progress, signal, ask }, deps);
+      return toTurnResult(sent.sessionId, turn);
+    });
   void respondWith({ id: requestId, isSlow: true, work }, { call, deps, transport, caller })
     .then((given) => way.finish(given))
     .finally(() => {
@@ -149,29 +149,4 @@ async function resume(
 
 function unknownEvent(): Refusal {
   return new Refusal(400, 'Last-Event-ID: no event that a stream of this server can go on from');
-}
-
-/** Bounds how many streams each organization has open. */
-interface StreamRoom {
-  /** Returns the release of a slot; undefined when no slot is free. */
-  enter(organization: string): (() => void) | undefined;
-}
-
-export function createStreamRoom(max: number): StreamRoom {
-  const open = new Map<string, number>();
-  return {
-    enter(organization) {
-      const count = open.get(organization) ?? 0;
-      if (count >= max) return undefined;
-      open.set(organization, count + 1);
-      let isIn = true;
-      return () => {
-        if (!isIn) return;
-        isIn = false;
-        const left = (open.get(organization) ?? 1) - 1;
-        if (left > 0) open.set(organization, left);
-        else open.delete(organization);
-      };
-    },
-  };
 }

@@ -15,6 +15,7 @@ import type { TurnContent } from '../../../runtime/turn/turn-content.ts';
 import { findOrganizationPayer } from '../../../runtime/turn/organization-payer.ts';
 import { paysAsOrganization } from '../../../usage/principal.ts';
 import { createPayerGate } from '../../../runtime/turn/payer-gate.ts';
+import { createSealer } from '../../../core/seal.ts';
 import { createReaper } from '../../../runtime/reaper/create-reaper.ts';
 import { createMcpToolServers } from '../../../runtime/tools/mcp-tool-servers.ts';
 import { createSessions } from '../../../sessions/create-sessions.ts';
@@ -43,7 +44,15 @@ export interface AgentsOptions
   extends
     Pick<
       GatewayOptions,
-      'config' | 'clock' | 'ids' | 'log' | 'random' | 'programs' | 'environment' | 'proxies'
+      | 'config'
+      | 'clock'
+      | 'ids'
+      | 'log'
+      | 'random'
+      | 'programs'
+      | 'environment'
+      | 'proxies'
+      | 'masterKeys'
     >,
     GateDeps {
   readonly store: Store;
@@ -103,6 +112,7 @@ export function createAgents(options: AgentsOptions): AgentsParts {
     }),
     serviceHandlers: serviceHandlers({
       ...served,
+      sealer: createSealer(options.masterKeys),
       desk: createServiceDesk(repository),
       standing: followers,
     }),
