@@ -7,7 +7,10 @@ export const ERRORS = {
   invalid_api_key: { status: 401, message: 'invalid API key' },
   api_key_revoked: { status: 401, message: 'API key has been revoked' },
   api_key_expired: { status: 401, message: 'API key has expired' },
-  missing_client_credential: { status: 401, message: 'the provider needs a credential of yours' },
+  missing_client_credential: {
+    status: 401,
+    message: 'the provider takes a credential of the client, which sent none',
+  },
   client_credential_refused: {
     status: 401,
     message: 'the credential for the provider was refused',
