@@ -131,6 +131,8 @@ export interface PlanLine {
   pricing?: ModelPricing;
   /** Null for a route that is left out; absent from older gateways. */
   capabilities?: ModelCapabilities | null;
+  /** Address of the rule that decided each capability, `provider` or `route`; absent from older gateways. */
+  decided_by?: Readonly<Record<string, string>> | null;
   why: string;
   [field: string]: unknown;
 }

@@ -49,6 +49,8 @@ export interface Route {
    * of the table.
    */
   readonly capabilities: Partial<Capabilities>;
+  /** Those that the route itself declares. */
+  readonly declared: Partial<Capabilities>;
 }
 
 export type Strategy = 'priority' | 'least_latency' | 'sticky';

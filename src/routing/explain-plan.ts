@@ -1,5 +1,6 @@
 import type { Protocol } from '../protocols/registry.ts';
-import { capabilitiesOf } from '../protocols/capabilities/capabilities-of.ts';
+import { capabilitiesOf, decidedBy } from '../protocols/capabilities/capabilities-of.ts';
+import type { DecidedBy } from '../protocols/capabilities/capabilities-of.ts';
 import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { Model, Route } from './catalog.ts';
 import { needsMapping, planCandidates, protocolWithTools } from './plan.ts';
@@ -34,6 +35,11 @@ export interface PlanLine {
   pricing: PricingView;
   /** Capabilities of its model for translated requests; null for a route that is left out. */
   capabilities: Capabilities | null;
+  /**
+   * Rule that decided each of them: the address of its page, `provider` for the type of the provider,
+   * or `route`; those that nothing states are absent. Null for a route that is left out.
+   */
+  decided_by: DecidedBy | null;
   /** Reason in words, for people. */
   why: string;
 }
@@ -61,6 +67,11 @@ export function explainPlan(request: Omit<PlanRequest, 'random'>): PlanExplanati
         candidate.route.upstreamModel,
         candidate.route.capabilities,
       ),
+      decided_by: decidedBy(candidate.protocol, candidate.route.upstreamModel, {
+        provider: candidate.route.provider.definition.id,
+        type: candidate.route.provider.definition.capabilities ?? {},
+        route: candidate.route.declared,
+      }),
       why: reasonsOf(candidate, request).join('; '),
     })),
     left_out: plan.skipped
@@ -69,6 +80,7 @@ export function explainPlan(request: Omit<PlanRequest, 'random'>): PlanExplanati
         ...toLine(skipped, health),
         protocol: null,
         capabilities: null,
+        decided_by: null,
         why: leftOutBecause(skipped.route, request),
       })),
   };
@@ -77,7 +89,7 @@ export function explainPlan(request: Omit<PlanRequest, 'random'>): PlanExplanati
 function toLine(
   { model, route }: { model: Model; route: Route },
   health: PlanRequest['health'],
-): Omit<PlanLine, 'protocol' | 'capabilities' | 'why'> {
+): Omit<PlanLine, 'protocol' | 'capabilities' | 'decided_by' | 'why'> {
   const { state, until, consecutiveFaults, latencyMs } = health.look(route);
   return {
     model: model.id,

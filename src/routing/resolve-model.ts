@@ -252,6 +252,7 @@ function toRoute(route: RouteRecord, { index, record, provider, defaults }: Rout
       ...capabilitiesAt(account.definition.id, route.upstream_model),
       ...route.capabilities,
     },
+    declared: route.capabilities ?? {},
   };
 }
 

@@ -168,6 +168,7 @@ describe('the routes of a model', () => {
         minThroughput: { bytesPerSecond: 7, over: 2_000 },
         responseModel: 'logical',
         capabilities: { tool_id_length: 20 },
+        declared: { tool_id_length: 20 },
       },
     ]);
   });

@@ -59,6 +59,7 @@ describe('a chat request with function tools', () => {
   it(
     verifies(
       'capabilities.tools-with-reasoning',
+      'current.tools-need-responses',
       'goes to Responses at an effort that the vendor refuses in chat',
     ),
     () => {
@@ -92,7 +93,11 @@ describe('a chat request with function tools', () => {
   );
 
   it(
-    verifies('capabilities.tools-with-reasoning', 'is chat without them, whatever the effort'),
+    verifies(
+      'capabilities.tools-with-reasoning',
+      'current.tools-need-responses',
+      'is chat without them, whatever the effort',
+    ),
     () => {
       for (const tools of [undefined, null, [], [CUSTOM], 'odd', [3]])
         for (const effort of ['high', undefined])
@@ -103,7 +108,11 @@ describe('a chat request with function tools', () => {
   );
 
   it(
-    verifies('capabilities.tools-with-reasoning', 'stays in chat elsewhere, unless the route says'),
+    verifies(
+      'capabilities.tools-with-reasoning',
+      'current.tools-need-responses',
+      'stays in chat elsewhere, unless the route says',
+    ),
     () => {
       const asked = { tools: [TOOL], reasoning_effort: 'high' };
       const both = { ...openrouter, protocols: openai.protocols };
@@ -121,6 +130,7 @@ describe('a chat request with function tools', () => {
 it(
   verifies(
     'capabilities.tools-with-reasoning',
+    'current.tools-need-responses',
     'Messages go to Responses, generate-content only where the route maps it',
   ),
   () => {
@@ -138,7 +148,11 @@ it(
 );
 
 it(
-  verifies('capabilities.tools-with-reasoning', 'the catalog and an explained plan show the rule'),
+  verifies(
+    'capabilities.tools-with-reasoning',
+    'current.tools-need-responses',
+    'the catalog and an explained plan show the rule',
+  ),
   () => {
     const { chat, messages } = SPOKEN.wires;
     const model = modelOf('gpt-5.6-sol');
@@ -157,5 +171,55 @@ it(
       why: 'priority 0; with function tools and reasoning translated to responses',
     });
     expect(explain(messages).candidates[0]?.why).toBe('priority 0; translated from messages');
+  },
+);
+
+it(
+  verifies('current.no-none', 'a native request keeps the effort none, whatever the model takes'),
+  () => {
+    const asked = { reasoning_effort: 'none', reasoning: { effort: 'none' }, input: 'hi' };
+    for (const model of ['gpt-6-astra', 'gpt-6.1-sol', 'o3'])
+      for (const client of BOTH) expect(spokenTo(modelOf(model), asked, client)).toBe(client);
+  },
+);
+
+it(
+  verifies(
+    'current.capabilities-override',
+    'a route states other capabilities than the rules, and an explained plan says which decided',
+  ),
+  () => {
+    const { chat } = SPOKEN.wires;
+    const explain = (model: ReturnType<typeof modelOf>) =>
+      explainPlan({ catalog: fakeCatalog(model), model, client: chat, health, affinity: '' })
+        .candidates[0];
+    const pages = 'https://developers.openai.com/api/docs/models/gpt-6-astra';
+    const ruled = explain(modelOf('gpt-6-astra'));
+    expect(ruled?.decided_by).toMatchObject({
+      efforts: pages,
+      thinking_off: pages,
+      tools_with_reasoning: 'https://github.com/openai/openai-openapi/issues/541',
+    });
+    const stated = {
+      efforts: ['none', 'low'],
+      thinking_off: true,
+      tools_with_reasoning: null,
+    } as const;
+    for (const name of ['efforts', 'thinking_off', 'tools_with_reasoning'] as const) {
+      const capabilities = { [name]: stated[name] };
+      const line = explain(modelOf('gpt-6-astra', openai, { capabilities }));
+      expect(line?.capabilities).toEqual({ ...ruled?.capabilities, ...capabilities });
+      expect(line?.decided_by).toEqual({ ...ruled?.decided_by, [name]: 'route' });
+    }
+    const tools = [TOOL];
+    const any = modelOf('gpt-6-astra', openai, { capabilities: stated });
+    expect(spokenTo(any, { tools, reasoning_effort: 'high' })).toBe('chat');
+    const off = { thinking_off: true };
+    const none = modelOf('gpt-6-astra', openai, { capabilities: off });
+    expect(spokenTo(none, { tools, reasoning_effort: 'none' })).toBe('chat');
+    const typed = { ...openai, capabilities: { penalties: false } };
+    expect(explain(modelOf('gpt-6-astra', typed))?.decided_by).toMatchObject({
+      penalties: 'provider',
+    });
   },
 );

@@ -43,6 +43,7 @@ export function fakeRoute(provider: string, overrides: Partial<Route> = {}): Rou
     pricing: {},
     timeouts: { firstContent: 120_000, wholeAnswer: 600_000, idle: 120_000, total: 600_000 },
     minThroughput: undefined,
+    declared: {},
     responseModel: 'provider',
     capabilities: {},
     ...overrides,

@@ -83,23 +83,44 @@ export function capabilitiesOf(
   upstreamModel: string,
   route: Partial<Capabilities> = {},
 ): Capabilities {
-  const found: Capabilities = { ...UNKNOWN };
-  for (const { protocols, providers, isMeant, takes } of TABLE) {
-    if (providers || (protocols && !protocols.includes(protocol))) continue;
-    if (isMeant(upstreamModel)) Object.assign(found, takes);
-  }
-  return Object.assign(found, route);
+  const rules = rulesIn(protocol, upstreamModel).map(({ takes }) => takes);
+  return Object.assign({}, UNKNOWN, ...rules, route) as Capabilities;
 }
 
 /** Capabilities of a model by the rules of a type of provider; a route adds its own members. */
 export function capabilitiesAt(provider: string, upstreamModel: string): Partial<Capabilities> {
-  const found: Partial<Capabilities> = {};
-  for (const { providers, isMeant, takes } of TABLE)
-    if (providers?.includes(provider) && isMeant(upstreamModel)) Object.assign(found, takes);
-  return found;
+  return Object.assign({}, ...rulesAt(provider, upstreamModel).map(({ takes }) => takes));
 }
 
-const TABLE = RULES.map((rule) => ({ ...rule, isMeant: matcherOf(rule) }));
+/** The rule that decided each capability: the address of its page, or the part that states it. */
+export type DecidedBy = Partial<Record<keyof Capabilities, string>>;
+
+/** Finds it for each capability that any rule, type of provider or route states. */
+export function decidedBy(
+  protocol: Protocol,
+  upstreamModel: string,
+  stated: { provider: string; type: Partial<Capabilities>; route: Partial<Capabilities> },
+): DecidedBy {
+  const levels = [
+    ...rulesIn(protocol, upstreamModel),
+    { takes: stated.type, source: 'provider' },
+    ...rulesAt(stated.provider, upstreamModel),
+    { takes: stated.route, source: 'route' },
+  ];
+  return Object.fromEntries(
+    levels.flatMap(({ takes, source }) => Object.keys(takes).map((name) => [name, source])),
+  );
+}
+
+const rulesIn = (protocol: Protocol, model: string): readonly Rule[] =>
+  TABLE.filter(({ providers, protocols, isMeant }) => {
+    return !providers && (protocols?.includes(protocol) ?? true) && isMeant(model);
+  });
+
+const rulesAt = (provider: string, model: string): readonly Rule[] =>
+  TABLE.filter(({ providers, isMeant }) => providers?.includes(provider) && isMeant(model));
+
+const TABLE = RULES.map((rule: Rule) => ({ ...rule, isMeant: matcherOf(rule) }));
 
 function matcherOf({ models, from = '0', below }: Rule): (model: string) => boolean {
   if (!models) return () => true;

@@ -187,38 +187,58 @@ describe('models', () => {
     expect(stdout).toMatch(/\nchat +messages +seed, n\nmessages +messages +-\n$/);
   });
 
-  it('explain shows the order of the candidates, and apart from it what is left out', async () => {
-    const line = { provider: 'a', upstream_model: 'up', why: 'priority 0' };
-    const capabilities = capabilitiesOf('messages', 'claude-sonnet-4-5');
-    const plan = {
-      model: 'acme/fast',
-      protocol: 'messages',
-      candidates: [
-        {
-          ...line,
-          model: 'm',
-          protocol: 'chat',
-          health: { state: 'available', latency_ms: 12 },
-          capabilities,
-        },
-      ],
-      left_out: [
-        { ...line, provider: 'b', model: 'm', protocol: null, why: 'speaks images', health: {} },
-      ],
-    };
-    const argv = ['models', 'explain', 'acme/fast', '--protocol', 'messages', '-o', 'wide'];
-    const { stdout, calls } = await run(answer(plan), argv);
-    expect(calls[0]?.url).toBe('/admin/v1/routing?model=acme%2Ffast&protocol=messages');
-    expect(stdout).toMatch(
-      /^acme\/fast asked in messages:\n\n# +PROVIDER .* WHY\n1 +a +up +chat +/,
-    );
-    expect(stdout).toMatch(
-      /\n1 +budget, 1024 or more +none +not while thinking; temperature or top_p +any +not while thinking +any +to 128 +from 1 +application\/pdf\n/,
-    );
-    expect(stdout).toMatch(/left out:\n\nPROVIDER .*\nb +up +speaks images\n$/);
-    const nobody = await run(answer({ ...plan, candidates: [], left_out: [] }), argv);
-    expect(nobody.stdout).toContain('no route can serve it');
-  });
+  it(
+    verifies(
+      'current.capabilities-override',
+      'explain shows the order of the candidates, and apart from it what is left out',
+    ),
+    async () => {
+      const line = { provider: 'a', upstream_model: 'up', why: 'priority 0' };
+      const capabilities = capabilitiesOf('messages', 'claude-sonnet-4-5');
+      const plan = {
+        model: 'acme/fast',
+        protocol: 'messages',
+        candidates: [
+          {
+            ...line,
+            model: 'm',
+            protocol: 'chat',
+            health: { state: 'available', latency_ms: 12 },
+            capabilities,
+            decided_by: {
+              thinking: 'https://vendor.test/thinking',
+              efforts: 'route',
+              min_budget: 'https://vendor.test/thinking',
+              penalties: 'provider',
+            },
+          },
+        ],
+        left_out: [
+          { ...line, provider: 'b', model: 'm', protocol: null, why: 'speaks images', health: {} },
+        ],
+      };
+      const argv = ['models', 'explain', 'acme/fast', '--protocol', 'messages', '-o', 'wide'];
+      const { stdout, calls } = await run(answer(plan), argv);
+      expect(calls[0]?.url).toBe('/admin/v1/routing?model=acme%2Ffast&protocol=messages');
+      expect(stdout).toMatch(
+        /^acme\/fast asked in messages:\n\n# +PROVIDER .* WHY\n1 +a +up +chat +/,
+      );
+      expect(stdout).toMatch(
+        /\n1 +budget, 1024 or more +none +not while thinking; temperature or top_p +any +not while thinking +any +to 128 +from 1 +application\/pdf\n/,
+      );
+      expect(stdout).toContain(
+        [
+          '\n\ndecided by:\n',
+          '1  thinking, min_budget: https://vendor.test/thinking',
+          '1  efforts: `capabilities` of the route',
+          '1  penalties: the type of the provider\n',
+        ].join('\n'),
+      );
+      expect(stdout).toMatch(/left out:\n\nPROVIDER .*\nb +up +speaks images\n$/);
+      const nobody = await run(answer({ ...plan, candidates: [], left_out: [] }), argv);
+      expect(nobody.stdout).toContain('no route can serve it');
+    },
+  );
 
   it('list asks for every type unless one is named', async () => {
     const { calls } = await run(list(), ['models', 'list']);

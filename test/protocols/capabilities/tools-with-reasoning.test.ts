@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { capabilitiesAt } from '../../../src/protocols/capabilities/capabilities-of.ts';
+import {
+  capabilitiesAt,
+  capabilitiesOf,
+} from '../../../src/protocols/capabilities/capabilities-of.ts';
+import { toModelRequest } from '../../../src/runtime/model/model-request.ts';
 import type { CanonicalRequest } from '../../../src/protocols/canonical/canonical.ts';
 import { encodeRequest } from '../../support/protocols.ts';
 import { toText } from '../codec-laws.ts';
@@ -88,5 +92,54 @@ it(
     expect(lost('gpt-5.6-terra')).toEqual(['temperature']);
     expect(lost('gpt-5.6-terra', { effort: 'none' })).toEqual([]);
     expect(lost('gpt-6-astra')).toEqual(['temperature']);
+  },
+);
+
+it(
+  verifies(
+    'current.no-none',
+    'no model that always reasons is sent the effort none, and the change is named',
+  ),
+  async () => {
+    const models = [
+      'o3',
+      'gpt-5-mini',
+      'gpt-5.2-pro',
+      'gpt-5.2-codex',
+      'gpt-6.1-sol',
+      'gpt-6-astra',
+    ];
+    const tool = { type: 'function', name: 'f', parameters: { type: 'object' } } as const;
+    for (const model of models)
+      for (const protocol of ['chat', 'responses'] as const) {
+        const { efforts } = capabilitiesOf(protocol, model);
+        for (const reasoning of [{ effort: 'none' }, { enabled: false }, { budgetTokens: 0 }])
+          for (const tools of [[], [tool]]) {
+            const { body, losses } = writeTo(protocol, model, { reasoning, tools });
+            const effort = body.reasoning_effort ?? body.reasoning?.effort;
+            expect([model, protocol, effort, losses]).toEqual([
+              model,
+              protocol,
+              efforts?.[0],
+              ['reasoning'],
+            ]);
+            expect(effort).not.toBe('none');
+          }
+      }
+  },
+);
+
+it(
+  verifies('current.no-none', 'an Agent reaches a model with the nearest effort that it has'),
+  async () => {
+    const asked = async (model: string, type: 'low' | 'max') => {
+      const parts = { instructions: '', entries: [], tools: [TOOL], files: new Map() as never };
+      const request = await toModelRequest({ ...parts, model: { id: 'm', effort: { type } } });
+      const { body, losses } = writeTo('responses', model, { ...request, stream: false });
+      return [body.reasoning.effort, losses];
+    };
+    expect(await asked('gpt-6-astra', 'low')).toEqual(['low', []]);
+    expect(await asked('gpt-6-astra', 'max')).toEqual(['max', []]);
+    expect(await asked('gpt-5.2-pro', 'low')).toEqual(['medium', ['reasoning']]);
   },
 );

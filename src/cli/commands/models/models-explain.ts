@@ -1,4 +1,5 @@
 import type { ModelCapabilities, NameStep, PlanLine } from '../../../client/models.ts';
+import { oneLine } from '../../../core/printable.ts';
 import { lookUp } from '../../resources/not-found.ts';
 import { priceText } from '../../output/price-text.ts';
 import { renderTable } from '../../output/table.ts';
@@ -25,6 +26,8 @@ export const run: RunOf<'models explain'> = async ({ args, flags, context }) => 
         const takes = await renderTable(known, CAPABILITIES, { style, empty: '' });
         parts.push('what their models take of translated requests:', takes);
       }
+      const rules = numbered(candidates).flatMap(rulesOf);
+      if (rules.length > 0) parts.push('decided by:', rules.map(oneLine).join('\n'));
       if (leftOut.length > 0) {
         const rest = await renderTable(numbered(leftOut), LEFT_OUT, { style, empty: '' });
         parts.push('left out:', rest);
@@ -113,6 +116,19 @@ const CAPABILITIES: readonly Column<Known>[] = [
   { title: 'OUTPUT', value: ({ min_output_tokens: least }) => `from ${least}` },
   { title: 'DOCUMENTS', value: ({ document_types: types }) => listOf(types) },
 ];
+
+/** Lines of the rules with the capabilities that each decided; none from an older gateway. */
+function rulesOf({ at, decided_by: decided }: Numbered): string[] {
+  const rules = new Map<string, string[]>();
+  for (const [name, rule] of Object.entries(decided ?? {}))
+    rules.set(rule, [...(rules.get(rule) ?? []), name]);
+  return Array.from(rules, ([rule, all]) => `${at}  ${all.join(', ')}: ${STATED[rule] ?? rule}`);
+}
+
+const STATED: Readonly<Record<string, string>> = {
+  provider: 'the type of the provider',
+  route: '`capabilities` of the route',
+};
 
 /** A form with the bounds of its budget, and whether it can be switched off. */
 function thinkingOf(line: Known): string {
