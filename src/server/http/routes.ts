@@ -6,7 +6,7 @@ import type { Envelope } from '../../protocols/family.ts';
 import { answerExchange } from '../../surfaces/http-exchange.ts';
 import type { ExchangeDeps, Handler } from '../../surfaces/http-exchange.ts';
 import type { Cors } from './cors.ts';
-import { createPathRefuser } from '../paths/refuse-path.ts';
+import { absentAt, createPathRefuser } from '../paths/refuse-path.ts';
 import { toWebResponse } from './send-outgoing.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -51,7 +51,7 @@ export function createApp(options: RoutesOptions): H3 {
   }
   for (const [path, { allow, envelope }] of allowedMethods(routes)) {
     const cors = isForBrowsers(path) ? options.cors : undefined;
-    const refuse: Handler = () => refuseMethod(allow);
+    const refuse: Handler = (exchange) => refuseMethod(allow, exchange.path);
     const rest = cors ? cors.preflight(allow, refuse) : refuse;
     app.all(path, (event) => serve(event, envelope, rest));
   }
@@ -139,6 +139,7 @@ async function refuseWebSocket(): Promise<never> {
   throw new GatewayError('websocket_refused', { headers });
 }
 
-async function refuseMethod(allow: string): Promise<never> {
-  throw new GatewayError('method_not_allowed', { headers: { allow } });
+async function refuseMethod(allow: string, path: string): Promise<never> {
+  const { message } = absentAt(path) ?? {};
+  throw new GatewayError('method_not_allowed', { headers: { allow }, ...(message && { message }) });
 }

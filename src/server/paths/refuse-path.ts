@@ -27,16 +27,38 @@ export function createPathRefuser(
     const [path = '/'] = url.split('?');
     const meant = find(path);
     const own = meant?.isBase ? envelopes.get(meant.route) : undefined;
-    const absent = ABSENT.find(({ at }) => at.test(path));
+    const absent = absentAt(path);
     return {
       error: new GatewayError('not_found', { message: absent?.message ?? toMessage(meant) }),
-      envelope: envelopeOf(path, headers) ?? own ?? 'flat',
+      envelope: envelopeOf(path, headers) ?? absent?.envelope ?? own ?? 'flat',
     };
   };
 }
 
-/** Messages for paths of the vendors' managed agents that the gateway lacks. */
-const ABSENT: readonly { readonly at: RegExp; readonly message: string }[] = [
+interface Absent {
+  readonly at: RegExp;
+  readonly message: string;
+  /** Shape for clients that show none. Default: by the path. */
+  readonly envelope?: Envelope;
+}
+
+/** What a path of the vendors' APIs is refused with that the gateway lacks. */
+export const absentAt = (path: string): Absent | undefined =>
+  ABSENT.find(({ at }) => at.test(path));
+
+const ABSENT: readonly Absent[] = [
+  {
+    at: /^\/v1\/chat\/completions(\/|$)/,
+    message:
+      'chat completions are not kept here; what POST /v1/responses makes can be read at GET /v1/responses/{id}, and GET /v1/account/executions lists all calls',
+    envelope: 'chat',
+  },
+  {
+    at: /^\/v1\/conversations(\/|$)/,
+    message:
+      'there are no conversations here; continue a response with `previous_response_id` in POST /v1/responses, or keep a conversation with an Agent in a Session: POST /v1/sessions',
+    envelope: 'chat',
+  },
   {
     at: /^\/v1\/environments(\/|$)/,
     message:
