@@ -11,6 +11,7 @@ import {
   invalidAnswerFailure,
   isUnreadable,
   lapseFailure,
+  missingFailure,
   shutdownFailure,
   statusFailure,
   transportFailure,
@@ -173,14 +174,11 @@ export abstract class CandidateExchange extends UpstreamStream {
   }
 
   #errorAnswer(): AttemptFailure {
-    const { candidate, clock } = this.options;
+    const { candidate, clock, call } = this.options;
     if (this.status < 300) return invalidAnswerFailure('not_a_stream', this.status);
     const body = Buffer.concat(this.chunks).toString('utf8');
-    return statusFailure(
-      { status: this.status, headers: this.headers, body },
-      candidate.route,
-      clock.now(),
-    );
+    const answer = { status: this.status, headers: this.headers, body };
+    return missingFailure(answer, call.peek) ?? statusFailure(answer, candidate.route, clock.now());
   }
 
   /** Adds the status of a head that had arrived before. */

@@ -1,6 +1,6 @@
 import { ERRORS, GatewayError, toGatewayError } from '../core/errors.ts';
 import { redactSecrets, toPublicMessage } from '../core/redact.ts';
-import type { StreamFailure } from '../protocols/protocol.ts';
+import type { RequestPeek, StreamFailure } from '../protocols/protocol.ts';
 import type { Route } from '../routing/catalog.ts';
 import { classifyStatus } from '../upstream/classify.ts';
 import type { Verdict } from '../upstream/classify.ts';
@@ -181,6 +181,29 @@ export function statusFailure(answer: UpstreamAnswer, route: Route, now: number)
   };
 }
 
+/** Words of servers about a path that they do not know, in place of the thing that it names. */
+const UNKNOWN_PATH = /^not found$|\b(?:url|endpoint|path|route)\b|^cannot (?:get|post|delete)\b/i;
+
+/**
+ * An answer that says that the provider lacks an endpoint which not every one of its protocol has; another one
+ * may have it. Undefined where it has it.
+ */
+export function missingFailure(
+  { status, body }: UpstreamAnswer,
+  { nativeOnly, operation, question }: RequestPeek,
+): AttemptFailure | undefined {
+  if (!nativeOnly || (operation === undefined && !question)) return undefined;
+  const { message = '', code, param } = readErrorBody(body);
+  const isAbout = question
+    ? !UNKNOWN_PATH.test(message)
+    : (code !== undefined && code !== 'unknown_url') || param !== undefined;
+  const isMissing = status === 404 && (!/^\s*\{/.test(body) || !isAbout);
+  if (!isMissing && status !== 405 && status !== 501) return undefined;
+  const told = `the provider of this model has no ${nativeOnly.name}`;
+  const error = new GatewayError('unsupported_feature', { message: told });
+  return { ...unsupportedFailure(error), reason: 'no_endpoint', upstreamStatus: status };
+}
+
 /**
  * An answer in a content coding that was not asked for. The body of an error says nothing, its status
  * and headers still do; nothing was done for it.
@@ -198,29 +221,6 @@ export function codingFailure(
   return { ...failure, error, fault, retryAfterMs };
 }
 
-/** A stream that announced its own failure, broke off or made no sense before its first content. */
-export function streamFailure(failure: StreamFailure, route: Route): AttemptFailure {
-  if (failure.kind !== 'error') return invalidAnswerFailure(`stream_${failure.kind}`, 200);
-  const status = failure.status ?? 500;
-  const { message, code, type, param } = failure;
-  const body = JSON.stringify({ error: { message, code, type, param } });
-  const answer = { status, headers: {}, body };
-  return {
-    ...statusFailure(answer, route, 0),
-    reason: 'stream_error',
-    upstreamStatus: 200,
-    retryAfterMs: undefined,
-  };
-}
-
-/** The provider's own words about a rejected request, without anything of ours or of its insides. */
-function rejection({ status, body }: UpstreamAnswer, { provider }: Route): GatewayError {
-  const { message = '', code, param } = readErrorBody(body);
-  const { credential } = provider;
-  const secrets = credential === undefined ? [] : [credential];
-  const isPublic = (name: string | undefined): boolean =>
-    name !== undefined && redactSecrets(name, secrets) === name;
-  return new GatewayError('upstream_rejected', {
 /** Statuses of an account that is the client's own. */
 const OF_CLIENT: ReadonlySet<number> = new Set([401, 402, 403, 429]);
 
@@ -253,6 +253,29 @@ function lentFailure(
   };
 }
 
+/** A stream that announced its own failure, broke off or made no sense before its first content. */
+export function streamFailure(failure: StreamFailure, route: Route): AttemptFailure {
+  if (failure.kind !== 'error') return invalidAnswerFailure(`stream_${failure.kind}`, 200);
+  const status = failure.status ?? 500;
+  const { message, code, type, param } = failure;
+  const body = JSON.stringify({ error: { message, code, type, param } });
+  const answer = { status, headers: {}, body };
+  return {
+    ...statusFailure(answer, route, 0),
+    reason: 'stream_error',
+    upstreamStatus: 200,
+    retryAfterMs: undefined,
+  };
+}
+
+/** The provider's own words about a rejected request, without anything of ours or of its insides. */
+function rejection({ status, body }: UpstreamAnswer, { provider }: Route): GatewayError {
+  const { message = '', code, param } = readErrorBody(body);
+  const { credential } = provider;
+  const secrets = credential === undefined ? [] : [credential];
+  const isPublic = (name: string | undefined): boolean =>
+    name !== undefined && redactSecrets(name, secrets) === name;
+  return new GatewayError('upstream_rejected', {
     status: toldStatus(status),
     message: toPublicMessage(message, { secrets }) || ERRORS.upstream_rejected.message,
     ...(isPublic(code) && { providerCode: code }),

@@ -217,6 +217,7 @@ function prepare(
   { peek, wire, losses, deps }: Preparation,
 ): Prepared | Promise<Prepared> {
   const { request } = call;
+  const { question } = call.peek;
   const isOwn = wire === request.protocol;
   const options = {
     model: route.upstreamModel,
@@ -235,7 +236,8 @@ function prepare(
       upstreamModel: route.upstreamModel,
       stream: call.peek.stream,
       repeatable: request.repeatable,
-      body,
+      body: question ? undefined : body,
+      ...question,
       contentType: call.peek.contentType,
       // Those of another protocol mean something else to this one.
       operation: isOwn ? call.peek.operation : undefined,
@@ -284,9 +286,9 @@ function note(
     cause: failed ? result.cause : undefined,
     address: failed && result.cause ? hostOf(route.provider.baseUrl) : undefined,
     verdict: failed ? undefined : 'final',
+    credential: route.provider.isLent ? 'client' : undefined,
     discarded:
       failed && result.usage ? priced(result.usage, request.free ? {} : route.pricing) : undefined,
-    credential: route.provider.isLent ? 'client' : undefined,
   });
   return result;
 }

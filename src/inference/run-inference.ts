@@ -67,6 +67,9 @@ export async function runInference(
   const { claims = [] } = request;
   try {
     asked = request.protocol.peek(request.body, request.address);
+    if (request.tracker?.isFor?.(asked) === false) request.tracker = undefined;
+    // Another try would begin the same work once more.
+    if (asked.background) request.repeatable = false;
     origin = readOrigin(request, asked.json, deps.origins);
     const model = findModel(request, asked.model);
     const found = deps.media?.resolve(asked, {
@@ -308,6 +311,7 @@ function toResult(
 
 interface Findings {
   pins?: readonly string[];
+  stored?: boolean;
   losses?: readonly string[];
 }
 
@@ -317,14 +321,15 @@ function found(committed: CommittedResult): Findings {
 
 /** Notes what this answer leaves at its provider, before the client can refer to it. */
 function keepPins(
-  { record, request }: Call,
-  { pins, losses }: Findings,
+  { record, request, peek }: Call,
+  { pins, stored, losses }: Findings,
   { affinity }: InferenceDeps,
 ): Promise<void> | undefined {
   if (losses) record.losses = [...new Set([...record.losses, ...losses])];
   const account = record.answeredBy?.route.provider.id;
   if (!pins || pins.length === 0 || account === undefined) return undefined;
-  return affinity.keep(request.principal.organizationId, pins, account).catch(asPersistence);
+  const owner = stored ? { account, model: peek.model } : account;
+  return affinity.keep(request.principal.organizationId, pins, owner).catch(asPersistence);
 }
 
 async function settleAtEnd(

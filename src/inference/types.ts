@@ -6,6 +6,7 @@ import type { Usage } from '../core/usage.ts';
 import type { ContentRecorder } from './content-recorder.ts';
 import type {
   Answer,
+  Question,
   RequestAddress,
   RequestPeek,
   StreamReader,
@@ -13,8 +14,8 @@ import type {
 } from '../protocols/protocol.ts';
 import type { RequestSource } from '../protocols/scan-request.ts';
 import type { Candidate, SkippedRoute } from '../routing/plan.ts';
-import type { Catalog, Model } from '../routing/catalog.ts';
 import type { ClientCredential } from '../providers/lend-credential.ts';
+import type { Catalog, Model } from '../routing/catalog.ts';
 import type { FaultKind } from '../routing/health.ts';
 import type { LedgerEntry, RequestOutcome } from '../usage/ledger/ledger.ts';
 import type { RequestOrigin } from '../usage/origin.ts';
@@ -50,9 +51,9 @@ export interface InferenceRequest {
   headers: IncomingHttpHeaders;
   /** Circumstances that the headers and the body do not show. Default: none. */
   origin?: RequestOrigin | undefined;
-  /** Members that the path and the headers name. */
   /** Reads the client's own credential at a provider of this name. Absent: no client makes the call. */
   clientCredential?: ((provider: string) => Promise<ClientCredential>) | undefined;
+  /** Members that the path and the headers name. */
   address: RequestAddress;
   client: ClientConnection;
   /** False for calls that may act upstream more than once if repeated (images, videos). */
@@ -61,7 +62,7 @@ export interface InferenceRequest {
   onBodySpent?: (() => void) | undefined;
   /** Nothing is charged. Default false. */
   free?: boolean | undefined;
-  /** Takes the place of the affinity, too. Default: nothing outlives the call. */
+  /** Default: nothing outlives the call. */
   tracker?: TaskTracker | undefined;
   /** The only type of model that is taken; any other is refused with `invalid_request`. */
   modelType?: ModelType | undefined;
@@ -168,8 +169,18 @@ export interface TrackedAnswer {
  * or continue by itself. A rejection is sent to the client, and the call is given up.
  */
 export interface TaskTracker {
-  /** Id of the account that made what a request of the caller continues; throws when it is not known. */
-  ownerOf(principal: Principal, pins: readonly string[]): Promise<string>;
+  /** False for a call that leaves no such work and asks about none. Default: it may. */
+  isFor?(peek: RequestPeek): boolean;
+  /**
+   * Id of the account that made what a request of the caller continues; throws when it is not known. Default:
+   * that of the affinity.
+   */
+  ownerOf?(principal: Principal, pins: readonly string[]): Promise<string>;
+  /**
+   * Logical model that made what the caller asks about. Rejects with `not_found`, or with `conflict` while that
+   * must not be done. Default: there is nothing to ask about.
+   */
+  modelOf?(principal: Principal, question: Question): Promise<string>;
   /** Takes a whole answer. Resolves when all that has to outlive the call is durable. */
   onAnswer(call: Call, answer: Answer): Promise<TrackedAnswer>;
   /** Takes a stream of which the client has seen nothing yet. Resolves like `onAnswer`. */

@@ -14,6 +14,17 @@ import type { Protocol } from './registry.ts';
 import type { MediaWriter } from './media/write-media.ts';
 import type { RequestSource } from './scan-request.ts';
 
+/** Request about something that a provider keeps, in place of a call of a model. */
+export interface Question {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Segments below the path of the protocol, not encoded; the first is the provider's id of the thing. */
+  readonly below: readonly [id: string, ...rest: string[]];
+  /** Query for the provider, without `?`. */
+  readonly query: string;
+  /** Sequence number of the last event of a stream that the client has already. Default: it has none. */
+  readonly after?: number | undefined;
+}
+
 /** Parts of a request's address and headers that its protocol reads; most read only the body. */
 export interface RequestAddress {
   /** The logical model, where the path names it. */
@@ -22,6 +33,9 @@ export interface RequestAddress {
   operation?: string;
   /** Query of the request, without `?`. */
   query?: string;
+  question?: Question;
+  /** True for a stream, where the query asks for it. */
+  stream?: boolean;
   contentType?: string | undefined;
   /** The body, where it is a form: the bytes are then empty. */
   form?: Form | undefined;
@@ -55,8 +69,13 @@ export interface RequestPeek {
   readonly asks?: AskedService | undefined;
   /** Operation that the provider is asked for, in protocols with several. */
   readonly operation?: string;
+  readonly question?: Question;
   /** True for work that continues at the provider after its answer; it is not asked for twice. */
   readonly background?: boolean;
+  /** True: the provider is asked not to keep the answer. Default false. */
+  readonly unstored?: boolean;
+  /** Part of the request that only providers of its own protocol serve. Default: it may be translated. */
+  readonly nativeOnly?: { readonly name: string; readonly param: string };
   /** Default: every call is that of a function. */
   readonly calls?: CallForms | undefined;
   /** Media type of a streamed answer. Default `text/event-stream; charset=utf-8`. */
@@ -115,6 +134,8 @@ export interface Answer {
   losses?: readonly string[];
   /** Ids that later requests may name in {@link RequestPeek.pins}. */
   pins?: readonly string[];
+  /** True: the first of the {@link pins} names something that the provider keeps. Default false. */
+  stored?: boolean;
   /** Work at the provider, in protocols where it outlives the call. */
   work?: ProviderWork | undefined;
 }
@@ -164,6 +185,8 @@ export interface StreamReader {
   readonly losses?: readonly string[];
   /** {@link Answer.pins} so far; known before the first content. */
   readonly pins?: readonly string[];
+  /** Like {@link Answer.stored}, so far. */
+  readonly stored?: boolean;
   /** Like {@link Answer.work}, so far. */
   readonly work?: ProviderWork | undefined;
   /**

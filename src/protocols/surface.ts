@@ -1,6 +1,7 @@
+import type { Use } from '../core/access.ts';
 import type { ModelType } from '../core/model-type.ts';
 import type { Family } from './family.ts';
-import type { RequestAddress, WireProtocol } from './protocol.ts';
+import type { Question, RequestAddress, WireProtocol } from './protocol.ts';
 
 /** A public inference endpoint: its wire protocol and how it is spoken to (contract: Endpoints). */
 export interface InferenceSurface {
@@ -8,6 +9,10 @@ export interface InferenceSurface {
   readonly name: string;
   /** Paths in the router's notation. */
   readonly paths: readonly string[];
+  /** Default `POST`. */
+  readonly method?: Question['method'];
+  /** Right that it needs where it asks about something that a provider keeps. Default: that to call a model. */
+  readonly use?: Use;
   readonly family: Family;
   readonly protocol: WireProtocol;
   /** False where a repeated call may be billed twice. */

@@ -18,25 +18,40 @@ export interface Affinity {
    * not.
    */
   find(organization: string, names: readonly string[]): Promise<string | undefined>;
+  /**
+   * The logical model that made something which its account keeps; undefined where nothing of that name is kept
+   * for the organization. Rejects with `StoreError`.
+   */
+  modelOf(organization: string, name: string): Promise<string | undefined>;
   /** Resolves when it is durable; of more than 256 names the last ones are kept. Rejects with `StoreError`. */
-  keep(organization: string, names: readonly string[], account: string): Promise<void>;
+  keep(organization: string, names: readonly string[], owner: string | Owner): Promise<void>;
+}
+
+/** Account, and the logical model under which the things of these names can be looked up. */
+export interface Owner {
+  readonly account: string;
+  readonly model: string;
 }
 
 export function createAffinity(store: Store): Affinity {
   return {
     async find(organization, names) {
       for (const name of names.slice(-MAX_NAMES).toReversed()) {
-        const entry = await store.get<string>(keyOf(organization, name));
-        if (entry) return entry.value;
+        const entry = await store.get<string | Owner>(keyOf(organization, name));
+        if (entry) return typeof entry.value === 'string' ? entry.value : entry.value.account;
         // Organizations may share an account at the provider, which would not tell them apart.
         if (await store.get(ownedKey(name))) throw foreign();
       }
       return undefined;
     },
-    async keep(organization, names, account) {
+    async modelOf(organization, name) {
+      const owner = (await store.get<string | Owner>(keyOf(organization, name)))?.value;
+      return typeof owner === 'object' ? owner.model : undefined;
+    },
+    async keep(organization, names, owner) {
       const kept = new Set(names.slice(-MAX_NAMES));
       const ops = [...kept].flatMap((name): Op[] => [
-        { type: 'put', key: keyOf(organization, name), value: account, ttlMs: TTL_MS },
+        { type: 'put', key: keyOf(organization, name), value: owner, ttlMs: TTL_MS },
         { type: 'put', key: ownedKey(name), value: true, ttlMs: TTL_MS },
       ]);
       if (ops.length > 0) await store.commit(ops);

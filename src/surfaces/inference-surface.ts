@@ -1,4 +1,5 @@
 import { GatewayError, toGatewayError } from '../core/errors.ts';
+import type { Use } from '../core/access.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Protocol } from '../protocols/registry.ts';
 import type { Spools } from '../core/memory/spool.ts';
@@ -12,8 +13,8 @@ import type { Principal } from '../usage/principal.ts';
 import { decideAll, firstRefusal } from '../usage/rates/pending-claim.ts';
 import { resolveBareName } from './bare-names.ts';
 import { readKey } from './carriers.ts';
-import { toFamilyError } from './family-error.ts';
 import { readClientCredential } from './client-credential.ts';
+import { toFamilyError } from './family-error.ts';
 import { CallNotMade, watchClient } from './http-exchange.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
 import { admitNamed } from './admit-call.ts';
@@ -38,19 +39,24 @@ export interface SurfaceDeps extends GateDeps {
 }
 
 const NO_BODY = Buffer.alloc(0);
+/** Body of a request that is no more than its address. */
+const NO_MEMBERS = Buffer.from('{}');
 
 /** The handler of one inference endpoint. */
 export function createInferenceHandler(shared: InferenceSurface, deps: SurfaceDeps): Handler {
   return (exchange) => {
     const surface = shared.variant?.(exchange.path) ?? shared;
-    const { family, name } = surface;
-    const admitted = admitFunded({ family, name, beginsAtOnce: true }, exchange, deps);
+    const { family, name, use } = surface;
+    const call = { family, name, use, beginsAtOnce: true } as const;
+    const admitted = admitFunded(call, exchange, deps);
     if (!(admitted instanceof Promise)) return run(surface, { exchange, admitted }, deps);
     return admitted.then((later) => run(surface, { exchange, admitted: later }, deps));
   };
 }
 
 export interface FundedCall extends Pick<InferenceSurface, 'family' | 'name'> {
+  /** Present: it asks about work of an earlier call, which needs this right and no money. */
+  readonly use?: Use | undefined;
   /** The commit that begins the call decides about its claims on rates. Default: they are decided before. */
   readonly beginsAtOnce?: true;
 }
@@ -71,9 +77,10 @@ export function admitFunded(
   let funded: Promise<void> | undefined;
   try {
     const { begin } = exchange;
-    found = begin ? admitNamed(begin, { key, need: INFERENCE }, deps) : letIn(key, INFERENCE, deps);
+    const need = call.use ? { ...INFERENCE, use: call.use } : INFERENCE;
+    found = begin ? admitNamed(begin, { key, need }, deps) : letIn(key, need, deps);
     if (!(found instanceof Promise)) {
-      funded = deps.inference.ledger.checkFunds(found.principal) ?? undefined;
+      if (!call.use) funded = deps.inference.ledger.checkFunds(found.principal) ?? undefined;
       if (!funded && (call.beginsAtOnce || found.claims.length === 0)) return found;
     }
   } catch (thrown) {
@@ -91,7 +98,7 @@ interface Admission extends FundedCall {
 }
 
 async function admitLater(
-  { family, name, beginsAtOnce, key, found, funded }: Admission,
+  { family, name, use, beginsAtOnce, key, found, funded }: Admission,
   exchange: HttpExchange,
   deps: FundingDeps,
 ): Promise<LetIn> {
@@ -100,7 +107,7 @@ async function admitLater(
     admitted = await found;
     await funded;
     admitted = admitted as LetIn;
-    if (!funded) await deps.inference.ledger.checkFunds(admitted.principal);
+    if (!funded && !use) await deps.inference.ledger.checkFunds(admitted.principal);
     if (!beginsAtOnce && admitted.claims.length > 0) await decideAll(admitted.claims);
     return admitted;
   } catch (thrown) {
@@ -154,8 +161,11 @@ async function run(
   let isRead = false;
   try {
     const address = addressOf(surface, exchange, catalog);
+    const { question } = address;
+    const tracker = deps.trackers?.get(protocol.id);
+    if (question) address.model = (await tracker?.modelOf?.(principal, question)) ?? '';
     if (surface.forms) form = await readFormOf(surface, { exchange, holder }, deps);
-    const body = form ? NO_BODY : await readRequest(exchange, holder, deps);
+    const body = question ? NO_MEMBERS : form ? NO_BODY : await readRequest(exchange, holder, deps);
     isRead = true;
     const result = await runInference(
       {
@@ -169,17 +179,17 @@ async function run(
         catalog,
         body,
         headers: request.headers,
+        clientCredential: (provider) => readClientCredential({ family, provider }, exchange, deps),
         address: form ? { ...address, form } : address,
         client: watchClient(response),
         repeatable: surface.repeatable,
         onBodySpent: () => exchange.intake.release(),
         free: surface.free,
         modelType: surface.modelType,
-        tracker: deps.trackers?.get(protocol.id),
+        tracker,
         beforeSend: named && (() => named.willAct(surface.lookUp?.(exchange.id))),
         toClientError,
       },
-        clientCredential: (provider) => readClientCredential({ family, provider }, exchange, deps),
       deps.inference,
     );
     leaveAtEnd(result, exchange, leave);

@@ -47,6 +47,17 @@ export const PROVIDER_ID: Identity<TaskRecord & { readonly call: string }> = {
   closedBy: 'job',
 };
 
+/** The same, but every key of the organization finds it. */
+export const SHARED_ID: typeof PROVIDER_ID = {
+  ...PROVIDER_ID,
+  ownerOf: OWN_ID.ownerOf,
+  toPayload: ({ id, payer }) => ({ organization: payer.organizationId, id }),
+  placeOf: ({ payload }) => ({
+    owner: textAt(payload, 'organization'),
+    id: textAt(payload, 'id'),
+  }),
+};
+
 /** Id as unique as that of the request, and in the same order. */
 export function siblingOf(request: string, prefix: string): string {
   return `${prefix}_${request.slice(request.indexOf('_') + 1)}`;

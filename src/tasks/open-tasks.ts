@@ -2,12 +2,14 @@ import type { Protocol } from '../protocols/registry.ts';
 import type { TaskTracker } from '../inference/types.ts';
 import type { JobHandler, JobRun } from '../jobs/jobs.ts';
 import { openInteractions } from './interactions/interaction-task.ts';
+import { openResponses } from './responses/response-task.ts';
 import type { OpenTask, TaskDeps, ToldTask } from './task-family.ts';
 import { openVideos } from './videos/video-task.ts';
 
 /** Every family of work that outlives its call; a new one is its file and a line here. */
 export const openTasks = (deps: TaskDeps) => ({
   interactions: openInteractions(deps),
+  responses: openResponses(deps),
   videos: openVideos(deps),
 });
 

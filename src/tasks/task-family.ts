@@ -94,7 +94,10 @@ export interface TaskDeps {
   readonly store: Store;
   readonly jobs: Jobs;
   readonly charges: Charges;
-  readonly inference: Pick<InferenceDeps, 'clock' | 'transportFor' | 'maxAnswerBytes' | 'active'>;
+  readonly inference: Pick<
+    InferenceDeps,
+    'clock' | 'transportFor' | 'maxAnswerBytes' | 'active' | 'affinity'
+  >;
   catalog(): Catalog;
   /** Milliseconds that a settled task is kept; null: 60 days. */
   readonly resultsKeptMs: number | null;
@@ -114,7 +117,7 @@ export interface TrackedTasks<R extends TaskRecord, S extends object> {
   readonly rows: TaskRows<R>;
   add(call: Call, record: R, delayMs?: number): Promise<Entry<R>>;
   hold(call: Call, record: R): Promise<void>;
-  settle(entry: Entry<R>): Promise<Entry<R>>;
+  settle(entry: Entry<R>, seen?: S | Lost): Promise<Entry<R>>;
   lookUp(entry: Entry<R>, question?: Question): Promise<Looked<R, S>>;
 }
 

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { Call } from '../inference/types.ts';
 import type { ProviderWork } from '../protocols/protocol.ts';
-import type { TaskFamily } from './task-family.ts';
+import type { TaskFamily, TrackedTasks } from './task-family.ts';
 import type { TaskRecord } from './task-rows.ts';
 
 export interface Creation<R extends TaskRecord> {
@@ -24,21 +24,29 @@ export function trackCreations<R extends TaskRecord, S extends object>({
     async onAnswer(call, { work }) {
       if (!work) throw new Error('the answer names no task');
       const record = toRecord(call, work);
-      try {
-        const entry = await tasks.add(call, record);
-        await tasks.hold(call, record);
-        await tasks.settle(entry);
-      } catch (cause) {
-        // The provider is at work: another try would make another task.
-        throw new GatewayError('persistence_failed', { cause, retry: false });
-      }
+      await beginTask(tasks, call, record);
       const body = Buffer.from(JSON.stringify(toBody(record, call)));
       return { body, headers: {}, consumption: undefined };
     },
-    ownerOf: () => Promise.reject(new GatewayError('not_found')),
     onStream: async () => undefined,
     onStreamEnd: async () => undefined,
   });
+}
+
+/** Stores a task with its job, keeps its money reserved, and settles one that is over. */
+export async function beginTask<R extends TaskRecord, S extends object>(
+  tasks: TrackedTasks<R, S>,
+  call: Call,
+  record: R,
+): Promise<void> {
+  try {
+    const entry = await tasks.add(call, record);
+    await tasks.hold(call, record);
+    await tasks.settle(entry);
+  } catch (cause) {
+    // The provider is at work: another try would make another task.
+    throw new GatewayError('persistence_failed', { cause, retry: false });
+  }
 }
 
 /** Members of a record from the call that creates the task. */

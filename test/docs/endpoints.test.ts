@@ -48,7 +48,7 @@ describe('docs/endpoints.md', () => {
     expect(paths(1)).toEqual(
       expect.arrayContaining([
         ...SURFACES.map(({ paths: [path = ''] }) =>
-          path.replace('/**', '/{model}:generateContent'),
+          path.replace('/**', '/{model}:generateContent').replace(':id', '{id}'),
         ),
         ...RESOURCES.flatMap(({ path, api }) => (api ? [path, api.path] : [path])),
       ]),

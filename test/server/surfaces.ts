@@ -6,7 +6,7 @@ import { SPOKEN } from '../protocols/spoken.ts';
 /** Every inference endpoint of the gateway. */
 export const SURFACES = surfacesOf(SPOKEN);
 
-/** Conventions of each protocol's endpoints. */
+/** Conventions of each protocol's endpoints: those of its first. */
 export const FAMILIES = Object.fromEntries(
-  SURFACES.map(({ protocol, family }) => [protocol.id, family]),
+  SURFACES.map(({ protocol, family }) => [protocol.id, family] as const).toReversed(),
 ) as Readonly<Record<Protocol, Family>>;

@@ -68,7 +68,11 @@ export function inferenceBench(
     random: () => 0.5,
     outputBound: 1000,
     defaultMaxTokens: 1000,
-    affinity: { find: async () => undefined, keep: async () => undefined },
+    affinity: {
+      find: async () => undefined,
+      modelOf: async () => undefined,
+      keep: async () => undefined,
+    },
     keepContent: false,
     allowsUnpriced: false,
     refusals: { note: (refusal) => void refusals.push(refusal) },

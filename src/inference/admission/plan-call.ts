@@ -1,5 +1,7 @@
 import type { AskedService } from '../../core/usage.ts';
 import { GatewayError } from '../../core/errors.ts';
+import type { RequestPeek } from '../../protocols/protocol.ts';
+import type { Protocol } from '../../protocols/registry.ts';
 import type { Affinity } from '../../routing/affinity.ts';
 import type { Model } from '../../routing/catalog.ts';
 import type { Health } from '../../routing/health.ts';
@@ -57,7 +59,7 @@ export function planFor(
   if (!pins || pins.length === 0) return makePlan(request, asked, deps);
   const { principal, tracker } = request;
   const owner =
-    tracker?.ownerOf(principal, pins) ?? deps.affinity.find(principal.organizationId, pins);
+    tracker?.ownerOf?.(principal, pins) ?? deps.affinity.find(principal.organizationId, pins);
   return owner
     .catch(asPersistence)
     .then((account) => makePlan(request, { ...asked, account }, deps));
@@ -68,10 +70,11 @@ function makePlan(
   { model, peek, origin, account }: Asked & { account?: string | undefined },
   deps: PlanDeps,
 ): RefusablePlan {
+  const { nativeOnly } = peek;
   const plan = planCandidates({
     catalog,
     model,
-    client: protocol,
+    client: nativeOnly ? { id: protocol.id } : protocol,
     account,
     health: deps.health,
     random: deps.random,
@@ -87,6 +90,8 @@ function makePlan(
   if (plan.candidates.length > 0 || protocol.answerLocally) return plan;
   if (plan.skipped.some(({ reason }) => reason === 'unpriced'))
     return { ...plan, refusal: unpriced(model.id, peek.asks) };
+  if (account === undefined && nativeOnly)
+    return { ...plan, refusal: notNative(model.id, protocol.id, nativeOnly) };
   if (account === undefined) return { ...plan, refusal: unavailable(model.id) };
   const message = 'the provider that this request continues with no longer serves the model';
   return { ...plan, refusal: new GatewayError('no_route_succeeded', { message }) };
@@ -97,6 +102,15 @@ function unavailable(name: string): GatewayError {
     message: `no route of the model \`${name}\` can serve this request`,
     param: 'model',
   });
+}
+
+function notNative(
+  model: string,
+  protocol: Protocol,
+  { name, param }: NonNullable<RequestPeek['nativeOnly']>,
+): GatewayError {
+  const message = `${name} needs a provider that speaks ${protocol} itself, and no route of \`${model}\` leads to one; GET /v1/models/{id} shows what serves a model`;
+  return new GatewayError('unsupported_feature', { message, param });
 }
 
 /** Nothing that the client repeats changes it. */

@@ -2,17 +2,21 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import { atOnce, inTurns, LONG_BYTES } from '../../core/turns/in-turns.ts';
 import type { Steps } from '../../core/turns/in-turns.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
+import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
 import { answerDocument, told } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
-import type { Answer, RequestPeek } from '../protocol.ts';
+import type { Answer, ProviderWork, RequestPeek } from '../protocol.ts';
+import { isWorkId } from '../work-id.ts';
 import { keepPublic } from './public/keep-public.ts';
 import { publicSlots } from './public/public-slots.ts';
 import { RESPONSE } from './public/response-shape.ts';
-import { isBlank, isProviderFailure } from './responses-failure.ts';
-import { measureItems } from './responses-output.ts';
+import { isProviderFailure } from './responses-failure.ts';
+import { isBlank, isPending, measureItems } from './responses-output.ts';
 import { pinsOfAnswer } from './responses-pins.ts';
 import { usageOfResponse } from './responses-usage.ts';
+
+type Members = Readonly<Record<string, unknown>>;
 
 /**
  * A Response with only its public members, under the logical model name. Undefined for anything
@@ -21,28 +25,48 @@ import { usageOfResponse } from './responses-usage.ts';
  */
 export function readResponsesAnswer(
   source: AnswerSource,
-  { model }: RequestPeek,
+  peek: RequestPeek,
 ): Answer | undefined | Promise<Answer | undefined> {
   const document = answerDocument(source);
   if (!document || !isUtf8(document.body)) return undefined;
-  const steps = readSteps(document, model);
+  const steps = readSteps(document, peek);
   return document.body.length > LONG_BYTES ? inTurns(steps) : atOnce(steps);
 }
 
-function* readSteps(document: JsonDocument, model: string): Steps<Answer | undefined> {
+function* readSteps(document: JsonDocument, peek: RequestPeek): Steps<Answer | undefined> {
   const { body, value } = document;
   yield;
-  if (!isResponse(value) || isProviderFailure(value) || isBlank(value)) return undefined;
+  if (!isResponse(value) || !isAnswer(value, peek)) return undefined;
   // Every byte is one character in latin1, so the kept text is byte for byte the input.
-  const kept = keepPublic(body.toString('latin1'), RESPONSE, publicSlots(model, value['error']));
+  const kept = keepPublic(
+    body.toString('latin1'),
+    RESPONSE,
+    publicSlots(peek.model, value['error']),
+  );
   yield;
   if (kept === undefined) return undefined;
   return {
     body: Buffer.from(kept, 'latin1'),
-    usage: readResponsesUsage(document),
+    // A look costs nothing, whatever the provider repeats.
+    usage: peek.question ? NO_USAGE : readResponsesUsage(document),
     outputChars: measureItems(value['output']),
     pins: pinsOfAnswer(value),
+    stored: peek.unstored !== true && value['store'] !== false,
+    ...((peek.background || peek.question) && { work: toWork(value) }),
   };
+}
+
+/** The state of a Response that may outlive its call; undefined without a usable id. */
+export function toWork(value: Members): ProviderWork | undefined {
+  const { id, status } = value;
+  return isWorkId(id) && typeof status === 'string' ? { id, status, value } : undefined;
+}
+
+/** One that is looked up is an answer in every state; of others not a failure, nor one that is over and empty. */
+function isAnswer(value: Members, { background, question }: RequestPeek): boolean {
+  if (question) return value['id'] === question.below[0];
+  if (isProviderFailure(value)) return false;
+  return (background === true && isPending(value['status'])) || !isBlank(value);
 }
 
 /** Usage of a Response, whether it can be used or not. */
@@ -58,6 +82,6 @@ export function readResponsesUsage(document: JsonDocument): Usage | undefined {
   });
 }
 
-function isResponse({ id, object, output }: Readonly<Record<string, unknown>>): boolean {
+function isResponse({ id, object, output }: Members): boolean {
   return typeof id === 'string' && id !== '' && object === 'response' && Array.isArray(output);
 }

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { isJsonObject } from '../../core/json/value.ts';
 import { formatSse } from '../../core/sse/frame.ts';
-import { isBlank } from './responses-failure.ts';
+import { isBlank } from './responses-output.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -33,12 +33,6 @@ export function isProviderFailure({ status, error }: Readonly<Record<string, unk
   return status === 'failed' && (toResponsesFailure(error).status ?? 500) !== 400;
 }
 
-/** True when a Response is done and says nothing, nor why; one that was cut short says why. */
-export function isBlank({ status, output }: Readonly<Record<string, unknown>>): boolean {
-  if (status === 'incomplete' || status === 'failed') return false;
-  return !Array.isArray(output) || !output.some(isJsonObject);
-}
-
 function statusOf(code: unknown): number | undefined {
   if (typeof code !== 'string') return undefined;
   if (/^[45]\d\d$/.test(code)) return Number(code);

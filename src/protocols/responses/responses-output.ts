@@ -10,6 +10,17 @@ export function measureItems(items: unknown): number {
   });
 }
 
+/** True while the provider is at work, or will be, so that asking again makes sense. */
+export function isPending(status: unknown): boolean {
+  return status === 'queued' || status === 'in_progress';
+}
+
+/** True when a Response is done and says nothing, nor why; one that was cut short says why. */
+export function isBlank({ status, output }: Readonly<Record<string, unknown>>): boolean {
+  if (status === 'incomplete' || status === 'failed') return false;
+  return !Array.isArray(output) || !output.some(isJsonObject);
+}
+
 type Members = Readonly<Record<string, unknown>>;
 
 function sum(list: unknown, sizeOf: (one: Members) => number): number {

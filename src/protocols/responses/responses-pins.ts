@@ -64,7 +64,7 @@ function itemPin(id: string): string {
   return `item:${id}`;
 }
 
-function responsePin(id: string): string {
+export function responsePin(id: string): string {
   return `response:${id}`;
 }
 

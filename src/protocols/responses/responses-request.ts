@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
+import type { JsonDocument } from '../../core/json/json-document.ts';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { askedService } from '../asked-service.ts';
 import type { AskedMembers } from '../asked-service.ts';
@@ -20,6 +21,7 @@ const GUARDED = [
   'model',
   'stream',
   'background',
+  'store',
   'max_output_tokens',
   'previous_response_id',
   'input',
@@ -41,15 +43,15 @@ const ASKED: AskedMembers = {
   uses: 'max_tool_calls',
 };
 
-/** Throws `invalid_json`, `invalid_request` or `unsupported_feature` (contract: Responses). */
+/** Throws `invalid_json` or `invalid_request` (contract: Responses). */
 export function peekResponses(source: RequestSource): RequestPeek {
   const json = scanRequest(source, GUARDED);
   const { body, members } = json;
-  refuseBackground(json.get('background'));
+  const background = readFlag(json, 'background');
   const outputLimit = json.get('max_output_tokens');
   return {
     model: readModelName(json.get('model')),
-    stream: readStream(json.get('stream')),
+    stream: readFlag(json, 'stream'),
     body,
     members,
     json,
@@ -58,6 +60,9 @@ export function peekResponses(source: RequestSource): RequestPeek {
     inputBound: boundInput(json),
     outputBound: isPositive(outputLimit) ? outputLimit : undefined,
     pins: pinsOfRequest(json),
+    background,
+    ...(background && { nativeOnly: { name: '`background`', param: 'background' } }),
+    unstored: json.get('store') === false,
     calls: callFormsOf(json),
     asks: askedService(json, ASKED),
   };
@@ -71,22 +76,10 @@ export function encodeResponses(peek: RequestPeek, options: EncodeOptions): Buff
   return forwardBody(peek, options, [{ op: 'set', key: 'input', json: input }]);
 }
 
-function readStream(stream: unknown): boolean {
-  if (stream === undefined || stream === null) return false;
-  if (typeof stream === 'boolean') return stream;
-  throw new GatewayError('invalid_request', {
-    message: '`stream` must be a boolean',
-    param: 'stream',
-  });
-}
-
-/** Its end could be neither reported nor charged (contract: Responses has no GET). */
-function refuseBackground(background: unknown): void {
-  if (background !== true) return;
-  throw new GatewayError('unsupported_feature', {
-    message: '`background` is not served here: leave it out, or use POST /v1beta/interactions',
-    param: 'background',
-  });
+function readFlag(json: JsonDocument, param: 'stream' | 'background'): boolean {
+  const flag = json.get(param) ?? false;
+  if (typeof flag === 'boolean') return flag;
+  throw new GatewayError('invalid_request', { message: `\`${param}\` must be a boolean`, param });
 }
 
 function isPositive(value: unknown): value is number {

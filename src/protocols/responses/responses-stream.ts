@@ -5,7 +5,13 @@ import { formatSse } from '../../core/sse/frame.ts';
 import type { SseBatch } from '../../core/sse/batch.ts';
 import type { SseFrame } from '../../core/sse/frame.ts';
 import { EventStream } from '../event-stream.ts';
-import type { InBandError, StreamOptions, StreamReader } from '../protocol.ts';
+import type {
+  InBandError,
+  ProviderWork,
+  RequestPeek,
+  StreamOptions,
+  StreamReader,
+} from '../protocol.ts';
 import { OutputPlaces } from './output-places.ts';
 import { EVENTS } from './public/event-shapes.ts';
 import { keepPublic } from './public/keep-public.ts';
@@ -14,6 +20,7 @@ import { publicSlots } from './public/public-slots.ts';
 import type { Shape } from './public/shape.ts';
 import { hasContent, isOfReasoning, toErrorEvent } from './responses-event.ts';
 import { toResponsesFailure } from './responses-failure.ts';
+import { toWork } from './responses-answer.ts';
 import { measureItems } from './responses-output.ts';
 import { MAX_PINS, pinsOfAnswer } from './responses-pins.ts';
 import { usageOfResponse } from './responses-usage.ts';
@@ -30,7 +37,8 @@ export function createResponsesStream(options: StreamOptions): StreamReader {
 
 class ResponsesStream extends EventStream {
   readonly pins: string[] = [];
-  readonly #model: string;
+  work: ProviderWork | undefined;
+  readonly #peek: RequestPeek;
   readonly #places = new OutputPlaces();
   /** The next one that the client may expect. */
   #sequence = 0;
@@ -41,11 +49,15 @@ class ResponsesStream extends EventStream {
 
   constructor({ peek }: StreamOptions) {
     super();
-    this.#model = peek.model;
+    this.#peek = peek;
   }
 
   errorFrame(error: InBandError): Buffer {
     return this.#farewell ?? toErrorEvent(error, this.#sequence);
+  }
+
+  get stored(): boolean {
+    return this.#peek.unstored !== true && this.#store !== false;
   }
 
   protected close(): void {
@@ -72,7 +84,15 @@ class ResponsesStream extends EventStream {
     if (!shape) return;
     const slots = this.#locate(type, shape, event);
     if (!slots) return;
-    const { sequence_number: sequence } = event;
+    const { sequence_number: sequence, response } = event;
+    const { background, question } = this.#peek;
+    // It is at work by itself and can be asked for later, so the client learns of it at once.
+    if ((background || question) && isJsonObject(response)) {
+      this.work = toWork(response);
+      if (question && this.work?.id !== question.below[0])
+        return this.fail('malformed', 'an event of the provider is of another response');
+      this.contentSeen ||= this.work !== undefined;
+    }
     const fails = type === 'error' || type === 'response.failed';
     // The error for the client takes the sequence number of the failure event that it replaces.
     if (typeof sequence === 'number') this.#sequence = fails ? sequence : sequence + 1;
@@ -82,7 +102,8 @@ class ResponsesStream extends EventStream {
       const isLast = type === 'response.completed' || type === 'response.incomplete';
       if (isLast && !this.contentSeen)
         return this.fail('truncated', 'the stream of the provider ended without an answer');
-      const kept = keepPublic(to.frame.payload ?? '', shape, slots);
+      const isKnown = typeof sequence === 'number' && sequence <= (question?.after ?? -1);
+      const kept = isKnown ? undefined : keepPublic(to.frame.payload ?? '', shape, slots);
       if (kept !== undefined) forward(type, kept, to);
       this.ended = isLast;
     }
@@ -93,7 +114,7 @@ class ResponsesStream extends EventStream {
     if (shape.members?.has('response')) {
       const { response } = event;
       if (isJsonObject(response) && this.#places.seed(response['output']))
-        return publicSlots(this.#model, response['error']);
+        return publicSlots(this.#peek.model, response['error']);
     } else if (!shape.members?.has('output_index')) return {};
     else {
       const found = this.#places.find(type, event);
@@ -134,7 +155,8 @@ class ResponsesStream extends EventStream {
     if (type === 'error' && nested !== undefined && nested !== null) return this.#failBy(nested);
     this.failure = toResponsesFailure(nested ?? event);
     const shape = EVENTS.get(type);
-    const kept = shape && keepPublic(payload, shape, publicSlots(this.#model, nested ?? event));
+    const kept =
+      shape && keepPublic(payload, shape, publicSlots(this.#peek.model, nested ?? event));
     if (kept !== undefined) this.#farewell = toFrameBytes(type, kept);
   }
 

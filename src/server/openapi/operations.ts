@@ -87,6 +87,34 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
     ...ask('Create a response', 'ResponsesRequest', 'Response'),
     also: EVENTS,
   },
+  'POST /v1/responses/input_tokens': ask(
+    'Count the tokens of a response',
+    'ResponsesRequest',
+    'ResponseTokenCount',
+  ),
+  'POST /v1/responses/compact': ask(
+    'Compact a conversation',
+    'ResponsesRequest',
+    'CompactedResponse',
+  ),
+  'GET /v1/responses/{id}': {
+    ...read(
+      'Read a response that its provider keeps',
+      'Response',
+      words('include include_obfuscation stream starting_after'),
+    ),
+    also: EVENTS,
+  },
+  'DELETE /v1/responses/{id}': read('Delete a response', 'ResponseDeleted'),
+  'POST /v1/responses/{id}/cancel': {
+    ...ask('Cancel a response in the background', 'EmptyBody', 'Response'),
+    bodyOptional: true,
+  },
+  'GET /v1/responses/{id}/input_items': read(
+    'List the input of a response',
+    'ResponseItemList',
+    words('after before limit order include'),
+  ),
   'POST /v1/embeddings': ask('Embed texts', 'EmbeddingsRequest', 'Embeddings'),
   'POST /v1/images/generations': ask('Generate images', 'ImagesRequest', 'Images'),
   'POST /v1/images/edits': {

@@ -53,6 +53,18 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ChatCompletion: object({ id: text, object: text, choices: list({ type: 'object' }) }),
   ResponsesRequest: object({ ...MODEL, input: anything, ...STREAM }, ['input', 'stream']),
   Response: object({ id: text, object: only('response'), status: text, output: list(anything) }),
+  ResponseTokenCount: object({ object: only('response.input_tokens'), input_tokens: count }),
+  CompactedResponse: object({
+    id: text,
+    object: only('response.compaction'),
+    output: list(anything),
+  }),
+  ResponseDeleted: object({ id: text, deleted: { type: 'boolean', const: true } }),
+  ResponseItemList: object({
+    object: only('list'),
+    data: list({ type: 'object' }),
+    has_more: flag,
+  }),
   EmbeddingsRequest: object({ ...MODEL, input: anything }),
   Embeddings: object({ object: only('list'), data: list(object({ index: count })), model: text }),
   ImagesRequest: object({ ...MODEL, prompt: text }, ['prompt']),

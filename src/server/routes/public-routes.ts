@@ -108,7 +108,7 @@ function catalogRoutes(surface: PublicDeps): RouteSpec[] {
 }
 
 function inferenceRoutes(surface: InferenceSurface, deps: SurfaceDeps): RouteSpec[] {
-  const methods = { POST: createInferenceHandler(surface, deps) };
+  const methods = { [surface.method ?? 'POST']: createInferenceHandler(surface, deps) };
   const { envelope } = surface.family;
   return surface.paths.map((path) => ({ path, envelope, methods, isDirect: true }));
 }

@@ -53,7 +53,8 @@ async function read(
   const address = surface.addressOf?.(model.id);
   const name = { op: 'set', key: 'model', json: JSON.stringify(model.id) } as const;
   const body = address ? json : await scanInSlices(spliceJson(input, json.members, [name]), marks);
-  surface.protocol.peek(body, address);
+  if (surface.protocol.peek(body, address).background)
+    throw refuse('background', 'must be false: the run itself goes on in the background');
   return { surface, body, address: address ?? {} };
 }
 

@@ -35,9 +35,14 @@ describe('a Responses request', () => {
       expect(() => peek(body)).toThrow(expect.objectContaining({ code: 'invalid_json' }));
   });
 
-  it('that would go on in the background is refused, for nobody could look it up', () => {
-    expect(() => peek('{"model":"m","background":true}')).toThrow(
-      expect.objectContaining({ code: 'unsupported_feature', status: 400, param: 'background' }),
+  it('in the background is for providers of the protocol itself, and not repeated', () => {
+    expect(peek('{"model":"m","background":true,"store":false}')).toMatchObject({
+      background: true,
+      unstored: true,
+      nativeOnly: { name: '`background`', param: 'background' },
+    });
+    expect(() => peek('{"model":"m","background":"yes"}')).toThrow(
+      expect.objectContaining({ code: 'invalid_request', status: 400, param: 'background' }),
     );
     for (const value of ['false', 'null'])
       expect(peek(`{"model":"m","background":${value}}`).model).toBe('m');

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
+import { createAffinity } from '../../../src/routing/affinity.ts';
 import { ActiveExchanges } from '../../../src/inference/active-exchanges.ts';
 import type { Call } from '../../../src/inference/types.ts';
 import { createJobs } from '../../../src/jobs/create-jobs.ts';
@@ -58,6 +59,7 @@ async function setUp() {
       transportFor: () => transport,
       maxAnswerBytes: 1_000,
       active: new ActiveExchanges(),
+      affinity: createAffinity(store),
     },
     catalog: () => catalog,
     resultsKeptMs: null,

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../core/json/value.ts';
 import type { AnswerJson } from '../../canonical/codec.ts';
 import type { CanonicalAnswer, Part, ToolCallPart } from '../../canonical/canonical.ts';
 import { isNoCall } from '../../canonical/no-call.ts';
-import { isBlank } from '../responses-failure.ts';
+import { isBlank } from '../responses-output.ts';
 import { usageOfResponse } from '../responses-usage.ts';
 import { readCitations, readLogprobs } from './annotations.ts';
 import { objectsOf, textOf } from './fields.ts';

@@ -36,6 +36,21 @@ const ERROR = object('code param type', {
 });
 
 /**
+ * The public members of a Response that was asked to be compacted, of a page of items and of the other answers
+ * of the family, from the types of the official client (openai 7.55).
+ */
+export const FAMILY_SHAPES = {
+  'response.compaction': object('id created_at object', {
+    output: list(OUTPUT_ITEM),
+    image: object('context_compression'),
+    usage: USAGE,
+  }),
+  'response.input_tokens': object('input_tokens object'),
+  list: object('object first_id last_id has_more', { data: list(INPUT_ITEM) }),
+  deleted: object('id object deleted'),
+};
+
+/**
  * The public members of a Response, from the type `Response` of the official client (openai 7.59 and
  * 6.49) and `store`, which the published examples repeat (requirement responses.response.public-only).
  * Slots: `model`, `error.message`.
