@@ -62,6 +62,11 @@ const GROUPS = {
   ],
 };
 
+/** Loads whatever serves; the other commands never do. */
+const START = 'server/run-start';
+/** Sources for a smaller file go into one that is mostly loaded together with them. */
+const SMALL_BYTES = 5_000;
+
 /** Another declaration, as one names it. */
 const IMPORTED = /(?:from|import\()\s*['"](\.[^'"]+)['"]/g;
 
@@ -126,9 +131,38 @@ function sourceOf(name) {
   return found[0];
 }
 
+/**
+ * A plugin of the bundler that finds the sources which every start loads: its own, and those of other
+ * commands, too. Parts that wait for their first use share some of them, for which the bundler would make
+ * a hundred files.
+ */
+function findStart() {
+  const [own, shared] = [new Set(), new Set()];
+  const start = join(root, sourceOf(START));
+  function buildEnd() {
+    const importsOf = (id) => this.getModuleInfo(id)?.importedIds ?? [];
+    const allOf = (id) => [...importsOf(id), ...this.getModuleInfo(id).dynamicallyImportedIds];
+    const others = reach(
+      Object.values(ENTRIES).map((name) => join(root, sourceOf(name))),
+      (id) => allOf(id).filter((one) => one !== start),
+    );
+    for (const id of reach([start], importsOf)) (others.has(id) ? shared : own).add(id);
+  }
+  return { own, shared, plugin: { name: 'start', buildEnd } };
+}
+
+/** Sources from some on. */
+function reach(begun, nextOf) {
+  const reached = new Set(begun);
+  for (const id of reached)
+    if (id.startsWith(root)) for (const next of nextOf(id)) reached.add(next);
+  return reached;
+}
+
 /** One build of all entries: what two of them use is one file, loaded once. Packages stay outside. */
 async function bundle() {
   const { rolldown } = await import('rolldown');
+  const start = findStart();
   const build = await rolldown({
     cwd: root,
     input: Object.fromEntries(
@@ -136,6 +170,7 @@ async function bundle() {
     ),
     platform: 'node',
     external: (id) => !/^[./]/.test(id),
+    plugins: [start.plugin],
     onLog(level, { code, message }) {
       // One module may want at once what another can wait for.
       if (code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(`${level}: ${message}`);
@@ -146,15 +181,24 @@ async function bundle() {
     dir: 'dist/lib',
     format: 'esm',
     entryFileNames: '[name].js',
-    chunkFileNames: '[name].js',
+    chunkFileNames: ({ name }) => `${name.replace(/~.*/, '')}.js`,
     sourcemap: true,
     sourcemapExcludeSources: true,
     comments: false,
     codeSplitting: {
-      groups: Object.entries(GROUPS).map(([name, sources], index, all) => {
-        const paths = new Set(sources.map((source) => join(root, sourceOf(source))));
-        return { name, test: (id) => paths.has(id), priority: all.length - index };
-      }),
+      groups: [
+        ...Object.entries(GROUPS).map(([name, sources]) => {
+          const paths = new Set(sources.map((source) => join(root, sourceOf(source))));
+          return { name, test: (id) => paths.has(id) };
+        }),
+        {
+          name: 'common',
+          test: (id) => start.shared.has(id),
+          entriesAware: true,
+          entriesAwareMergeThreshold: SMALL_BYTES,
+        },
+        { name: 'gateway', test: (id) => start.own.has(id) },
+      ].map((group, index, all) => ({ ...group, priority: all.length - index })),
     },
   });
   await build.close();
