@@ -29,11 +29,14 @@ A tool never gets a key that may administer the gateway. Where yours may, \`--ru
 
 Claude Code, Codex, Gemini CLI and opencode hold a conversation with a tool call in \`npm run test:clients\`, over providers that speak their protocol and over translation.
 
-Claude Code can keep its own login: give the gateway a provider with [\`auth: { type: client }\`](providers.md#the-clients-own-credential), and Claude Code the address and, in \`x-api-key\`, your key; its login goes in \`Authorization\` by itself. With a key of Anthropic's instead, name it in \`x-gateway-upstream-authorization\`.
+Claude Code can keep its own login, or a key of Anthropic's, where the gateway has a provider with [\`auth: { type: client }\`](providers.md#the-clients-own-credential). With a login the key of the gateway goes in \`x-api-key\`, and models are named, not listed: \`GET /v1/models\` reads only \`Authorization\`.
 
 \`\`\`sh
 export ANTHROPIC_BASE_URL=http://127.0.0.1:8787
-export ANTHROPIC_CUSTOM_HEADERS="x-api-key: YOUR_KEY" # and claude /login, or CLAUDE_CODE_OAUTH_TOKEN
+# With the login of claude /login, or of CLAUDE_CODE_OAUTH_TOKEN
+export ANTHROPIC_CUSTOM_HEADERS="x-api-key: YOUR_KEY"
+# With a key of Anthropic's
+export ANTHROPIC_AUTH_TOKEN=YOUR_KEY ANTHROPIC_CUSTOM_HEADERS="x-gateway-upstream-authorization: ANTHROPIC_KEY"
 \`\`\`
 `;
 
