@@ -17,7 +17,7 @@ import { listEntries } from './list-entries.ts';
 import { mergeDocuments } from './merge.ts';
 import { layOver } from './overlay.ts';
 import { operatorNames } from '../schema/operator-names.ts';
-import { nameSections } from './section-names.ts';
+import { nameSections, nameWords } from './section-names.ts';
 import { parseYaml } from '../source/parse-yaml.ts';
 import { isRecord } from '../objects/record.ts';
 import { resolveDocument } from './resolve.ts';
@@ -272,6 +272,7 @@ async function readDocuments(
       included.push(...resolved.included);
       variables.push(...resolved.variables);
       listEntries(document.value, places);
+      nameWords(document.value);
       values.push(document.value);
     }
   }

@@ -1,8 +1,10 @@
+import { acceptAgentNames } from './accept-agent-names.ts';
 import { checkReferences } from './check-references.ts';
 import { type EnvFileUse, readEnvFile, useOf } from './env-file.ts';
 import { checkSecrets } from './check-secrets.ts';
 import { type ConfigFiles, nodeConfigFiles } from './load.ts';
 import { resolveDocument } from './resolve.ts';
+import { nameWords } from './section-names.ts';
 import type { ReferenceSources } from '../objects/references.ts';
 import { type DesiredState, toDesired } from '../objects/desired.ts';
 import { kindOf, type KindName } from '../objects/kinds.ts';
@@ -47,6 +49,8 @@ export async function loadObject(
   const place = { file: '', line: 1, column: 1 };
   const document = { source: { file: '', directory, text: '' }, value: tree, place };
   const resolved = await resolveDocument(document, { places, sources });
+  nameWords(tree);
+  acceptAgentNames(tree);
   const sections = checkSections(tree, { places, unknownFields: 'error' });
   const unresolved = new Set(resolved.diagnostics.map(({ path }) => path));
   // Reports a fault once whose only cause is an unresolved reference.

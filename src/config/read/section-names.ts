@@ -4,19 +4,19 @@ import { isRecord } from '../objects/record.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import type { Places } from '../source/locate.ts';
 
-/**
- * Gives sections of a document, kinds of its moves and scopes of its keys the names of the contract, in
- * place; two words for one section are a fault.
- */
+/** Gives sections of a document the names of the contract, in place; two words for one are a fault. */
 export function nameSections(document: Record<string, unknown>, places: Places): Diagnostic[] {
-  const diagnostics = Object.keys(SECTION_WORDS).flatMap((word) =>
+  return Object.keys(SECTION_WORDS).flatMap((word) =>
     Object.hasOwn(document, word) ? nameSection(document, word, places) : [],
   );
+}
+
+/** The same for kinds of moves and scopes of keys, whose words may come from references. */
+export function nameWords(document: Readonly<Record<string, unknown>>): void {
   for (const move of recordsOf(document['moved']))
     move['kind'] = kindNamed(String(move['kind'])) ?? move['kind'];
   for (const { scopes } of recordsOf(document['keys']))
     if (Array.isArray(scopes)) nameScopes(scopes);
-  return diagnostics;
 }
 
 function nameSection(

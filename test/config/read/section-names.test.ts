@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { kindNamed } from '../../../src/config/objects/kinds.ts';
 import { loadConfig, type LoadConfigOptions } from '../../../src/config/read/load-config.ts';
+import { loadObject } from '../../../src/config/read/load-object.ts';
 import { configJsonSchema } from '../../../src/config/schema/json-schema.ts';
 import { explain } from '../../../src/config/schema/explain.ts';
 import { formatDiagnostics } from '../../../src/config/source/diagnostic.ts';
@@ -124,5 +125,36 @@ describe('a word for a scope', () => {
     expect(diagnostics).toEqual([]);
     const [key] = config?.desired.objects ?? [];
     expect(key?.body['scopes']).toEqual(['endpoints', 'deployments', 'inference']);
+  });
+
+  it('is one in a reference, too', async () => {
+    const text = 'version: 1\nkeys: [{name: ci, scopes: ["${env:SCOPE}", inference]}]\n';
+    const { config } = await load({ 'g.yaml': text }, { env: { SCOPE: 'schedules' } });
+    const [key] = config?.desired.objects ?? [];
+    expect(key?.body['scopes']).toEqual(['deployments', 'inference']);
+  });
+
+  it('is one in a move whose kind is a reference', async () => {
+    const text = `${BASE}${MODEL}schedules: ${SCHEDULE}\nmoved: [{kind: "\${env:KIND}", from: old, to: nightly}]\n`;
+    const { config } = await load({ 'g.yaml': text }, { env: { KIND: 'schedules' } });
+    expect(config?.desired.moved[0]?.kind).toBe('deployment');
+  });
+});
+
+describe('one object', () => {
+  const loaded = async (kind: 'key' | 'service', entry: Record<string, unknown>) => {
+    const { desired, diagnostics } = await loadObject(kind, entry, {
+      env: { SCOPE: 'schedules' },
+      directory: '/gw',
+    });
+    expect(diagnostics).toEqual([]);
+    return desired?.objects[0]?.body;
+  };
+
+  it('takes words for scopes and names of Agents as a file does', async () => {
+    const key = await loaded('key', { name: 'ci', scopes: ['services', '${env:SCOPE}'] });
+    expect(key?.['scopes']).toEqual(['endpoints', 'deployments']);
+    const service = await loaded('service', { name: 'desk', agent_id: 'a', protocols: ['rest'] });
+    expect(String(service?.['agent_id'])).toBe('${ref:agent.a.id}');
   });
 });
