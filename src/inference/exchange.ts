@@ -10,6 +10,7 @@ import { StreamExchange } from './stream-exchange.ts';
 
 /** Bytes of an answer that are put together before other work runs. */
 const STEP_BYTES = 512 * 1024;
+const NO_MEMBERS = Buffer.from('{}');
 
 /** Begins one candidate's exchange, in the form in which the client wants its answer. */
 export function createExchange(options: ExchangeOptions): CandidateExchange {
@@ -37,6 +38,8 @@ class AnswerExchange extends CandidateExchange {
   }
 
   private read(): void {
+    // A request about what a provider keeps may need no words (204).
+    if (this.chunks.length === 0 && this.options.call.peek.question) this.chunks.push(NO_MEMBERS);
     const joined = this.chunks.length === 1 ? this.chunks[0] : inTurns(join(this.chunks));
     this.wait(joined as Buffer | Promise<Buffer>, (body) => {
       const { call, wire, maxAnswerValues: maxValues } = this.options;

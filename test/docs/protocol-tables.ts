@@ -45,7 +45,11 @@ export function familiesTable(): string {
       (surface) => surface.paths,
     );
     const keys = family.carriers.map((carrier) => CARRIERS[carrier]).join(', then ');
-    const shown = paths.map((path) => path.replace('/**', '/{model}:{method}'));
+    const shown = paths.map((path) =>
+      path
+        .replace('/:vendor/', '/{vendor}/')
+        .replace(/\/(?:\*\*|:call\(.*\))$/, '/{model}:{method}'),
+    );
     return [name, codes(shown), code(BASES[name]), keys, nameOf(family)];
   });
   return table([['Family', '`POST`', 'Base address of the client', 'Key', 'Errors'], ...rows]);

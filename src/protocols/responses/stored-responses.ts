@@ -63,10 +63,16 @@ export const inputItems = lookUp((source) =>
   readPublic(source, 'list', ({ data }) => Array.isArray(data)),
 );
 
-/** `DELETE /v1/responses/{id}`. */
-export const deletedResponse = lookUp((source, { question }) =>
-  readPublic(source, 'deleted', ({ id, deleted }) => id === question?.below[0] && deleted === true),
-);
+/** `DELETE /v1/responses/{id}`. Some providers answer without a body. */
+export const deletedResponse = lookUp((source, { question }) => {
+  const [id] = question?.below ?? [];
+  const document = answerDocument(source);
+  const isSilent = document?.members.length === 0;
+  const done = Buffer.from(JSON.stringify({ id, object: 'response.deleted', deleted: true }));
+  return readPublic(isSilent ? done : source, 'deleted', (value) => {
+    return value['id'] === id && value['deleted'] === true;
+  });
+});
 
 /** `POST /v1/responses/input_tokens`. */
 export const inputTokens = operation('input_tokens', (source) =>

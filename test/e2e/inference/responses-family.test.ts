@@ -250,6 +250,14 @@ describe('a Response that its provider keeps', () => {
     expect((await gateway.call('DELETE', `${PATH}/${id}`, { key })).status).toBe(200);
   });
 
+  it(verifies('responses.lookup', 'is deleted at a provider that answers nothing'), async () => {
+    const { id } = await make();
+    b.play = (to) => (to.writeHead(204).end(), true);
+    const { status, body } = await gateway.call('DELETE', `${PATH}/${id}`);
+    expect([status, body]).toEqual([200, { id, object: 'response.deleted', deleted: true }]);
+    expect((await gateway.call('GET', `${PATH}/${id}`)).status).toBe(502);
+  });
+
   it('answers other methods in the shape of the family', async () => {
     const answer = await gateway.call('PUT', `${PATH}/resp_1`);
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, DELETE']);
