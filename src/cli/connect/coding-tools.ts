@@ -14,15 +14,17 @@ export const CODING_TOOLS: readonly Tool[] = [
     protocol: 'messages',
     program: 'claude',
     install: 'npm install -g @anthropic-ai/claude-code',
-    recipe({ server, key, model }) {
+    tasks: ['background', 'plan'],
+    recipe({ server, key, model, background = model, plan }) {
       const env = {
         ANTHROPIC_BASE_URL: server,
         ANTHROPIC_AUTH_TOKEN: key,
-        ANTHROPIC_MODEL: model,
+        // Plans by its opus, works by its sonnet.
+        ANTHROPIC_MODEL: plan === undefined ? model : 'opusplan',
         // Unset, the tool asks for models of its own in the background.
-        ANTHROPIC_DEFAULT_OPUS_MODEL: model,
+        ANTHROPIC_DEFAULT_OPUS_MODEL: plan ?? model,
         ANTHROPIC_DEFAULT_SONNET_MODEL: model,
-        ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+        ANTHROPIC_DEFAULT_HAIKU_MODEL: background,
         CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
       };
       return {
@@ -122,11 +124,13 @@ export const CODING_TOOLS: readonly Tool[] = [
     protocol: 'chat',
     program: 'opencode',
     install: 'npm install -g opencode-ai',
-    recipe({ server, key, model, models }) {
+    tasks: ['background', 'plan'],
+    recipe({ server, key, model, models, background = model, plan }) {
       const withKey = (apiKey: string) => ({
         $schema: 'https://opencode.ai/config.json',
         model: `${ID}/${model}`,
-        small_model: `${ID}/${model}`,
+        small_model: `${ID}/${background}`,
+        ...(plan !== undefined && { agent: { plan: { model: `${ID}/${plan}` } } }),
         provider: {
           [ID]: {
             npm: '@ai-sdk/openai-compatible',
@@ -160,12 +164,14 @@ export const CODING_TOOLS: readonly Tool[] = [
     protocol: 'chat',
     program: 'aider',
     install: 'python -m pip install aider-install && aider-install',
-    recipe({ server, key, model }) {
+    tasks: ['background'],
+    recipe({ server, key, model, background: weak }) {
       return {
         env: {
           OPENAI_API_BASE: `${server}/v1`,
           OPENAI_API_KEY: key,
           AIDER_MODEL: `openai/${model}`,
+          ...(weak !== undefined && { AIDER_WEAK_MODEL: `openai/${weak}` }),
         },
         files: [
           {
@@ -175,6 +181,7 @@ export const CODING_TOOLS: readonly Tool[] = [
               'openai-api-base': `${server}/v1`,
               'openai-api-key': key,
               model: `openai/${model}`,
+              ...(weak !== undefined && { 'weak-model': `openai/${weak}` }),
             },
           },
         ],
@@ -187,11 +194,13 @@ export const CODING_TOOLS: readonly Tool[] = [
     summary: 'Open-source agent on the desktop and in the terminal',
     protocol: 'chat',
     program: 'goose',
-    recipe({ server, key, model }) {
+    tasks: ['plan'],
+    recipe({ server, key, model, plan }) {
       return {
         env: {
           GOOSE_PROVIDER: 'openai',
           GOOSE_MODEL: model,
+          ...(plan !== undefined && { GOOSE_PLANNER_MODEL: plan }),
           OPENAI_HOST: server,
           OPENAI_BASE_PATH: 'v1/chat/completions',
           OPENAI_API_KEY: key,

@@ -2,7 +2,7 @@ import type { Client } from '../../client/create-client.ts';
 import { CliError } from '../cli-error.ts';
 import type { OpenProvider } from '../../client/models.ts';
 import type { CommandContext } from '../context.ts';
-import type { Tool } from './tool.ts';
+import type { Task, Tool, ToolSetup } from './tool.ts';
 
 /** A list in a tool's settings is for people to choose from. */
 const MAX_LISTED = 100;
@@ -14,14 +14,11 @@ const FAMILIES: Readonly<Partial<Record<Tool['protocol'], RegExp>>> = {
   'generate-content': /gemini/,
 };
 
-export interface PickedModels {
-  readonly model: string;
-  readonly models: readonly string[];
-}
+export type PickedModels = Pick<ToolSetup, 'model' | 'models' | Task>;
 
 /**
  * The model that was named, else the first one that answers in the tool's protocol, and all of those:
- * models that the tool is made for before others, scripted ones last.
+ * models that the tool is made for before others, scripted ones last. Those of tasks are as they were named.
  * Throws `no_model` (exit 1) when there is none.
  */
 export async function pickModels(
@@ -29,8 +26,10 @@ export async function pickModels(
   {
     client,
     context,
-    named,
-  }: { client: Client; context: CommandContext; named?: string | undefined },
+    model: named,
+    background,
+    plan,
+  }: { client: Client; context: CommandContext } & Partial<Pick<ToolSetup, 'model' | Task>>,
 ): Promise<PickedModels> {
   const { models: rows, open } = await client.models.table({}, context.signal);
   const fitting = rows
@@ -43,12 +42,16 @@ export async function pickModels(
     throw onlyScripted(tool, unlisted);
   const model = named ?? fitting[0];
   if (model === undefined) throw noModel(tool, rows.length);
-  const isKnown =
-    rows.some(({ id }) => id === named) ||
-    unlisted.some(({ provider }) => named?.startsWith(`${provider}/`));
-  if (named !== undefined && !isKnown)
-    context.output.warn(`the gateway lists no model ${named}; \`gateway models list\` shows them`);
-  return { model, models: [...new Set([model, ...fitting])].slice(0, MAX_LISTED) };
+  const given = [named, background, plan].filter((one) => one !== undefined);
+  for (const name of new Set(given)) {
+    const isKnown =
+      rows.some(({ id }) => id === name) ||
+      unlisted.some(({ provider }) => name.startsWith(`${provider}/`));
+    if (!isKnown)
+      context.output.warn(`the gateway lists no model ${name}; \`gateway models list\` shows them`);
+  }
+  const models = [...new Set([model, ...given, ...fitting])].slice(0, MAX_LISTED);
+  return { model, models, ...(background && { background }), ...(plan && { plan }) };
 }
 
 function rankOf(id: string, { protocol }: Tool): number {

@@ -1,3 +1,7 @@
+/** `background`: titles and summaries; `plan`: what to do, before it is done. */
+export const TASKS = ['background', 'plan'] as const;
+export type Task = (typeof TASKS)[number];
+
 /** Address, key and models that a tool is given. */
 export interface ToolSetup {
   /** Address of the gateway without a slash at its end. */
@@ -6,6 +10,9 @@ export interface ToolSetup {
   readonly key: string;
   /** Name of the model that the tool asks for by itself. */
   readonly model: string;
+  /** Models of tasks that have one of their own; default: `model`. */
+  readonly background?: string | undefined;
+  readonly plan?: string | undefined;
   /** Names of all models that it may be switched to. */
   readonly models: readonly string[];
 }
@@ -67,5 +74,7 @@ export interface Tool {
   readonly program?: string;
   /** Command that installs the program. */
   readonly install?: string;
+  /** Tasks that can have a model of their own. Default: none. */
+  readonly tasks?: readonly Task[];
   recipe(setup: ToolSetup): ToolRecipe;
 }

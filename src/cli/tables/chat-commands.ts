@@ -59,6 +59,10 @@ export const CHAT_COMMANDS = [
       },
       { command: 'gateway connect opencode --model acme/fast', note: 'Show what to paste' },
       {
+        command: 'gateway connect claude --model acme/coder --background acme/fast --run',
+        note: 'A smaller model for what runs in the background',
+      },
+      {
         command: 'export ANTHROPIC_AUTH_TOKEN="$(gateway connect claude --print-key)"',
         note: 'The same key in every shell',
       },
@@ -74,6 +78,18 @@ export const CHAT_COMMANDS = [
         type: 'string',
         value: 'NAME',
         description: 'Model to use (default: the first that answers in the protocol of the tool)',
+      },
+      {
+        name: 'background',
+        type: 'string',
+        value: 'NAME',
+        description: 'Model for titles, summaries and other work in the background',
+      },
+      {
+        name: 'plan',
+        type: 'string',
+        value: 'NAME',
+        description: 'Model for planning, where the tool plans before it works',
       },
       { name: 'run', type: 'boolean', description: 'Start the tool; change no file' },
       {

@@ -159,6 +159,45 @@ describe('without a flag', () => {
     expect(other.stderr).toContain('lists no model acme/other');
   });
 
+  it.each([
+    [
+      'claude',
+      {
+        ANTHROPIC_MODEL: 'opusplan',
+        ANTHROPIC_DEFAULT_OPUS_MODEL: 'acme/deep',
+        ANTHROPIC_DEFAULT_SONNET_MODEL: 'acme/fast',
+        ANTHROPIC_DEFAULT_HAIKU_MODEL: 'acme/slow',
+      },
+    ],
+    ['aider --plan=', { AIDER_MODEL: 'openai/acme/fast', AIDER_WEAK_MODEL: 'openai/acme/slow' }],
+    ['goose --background=', { GOOSE_MODEL: 'acme/fast', GOOSE_PLANNER_MODEL: 'acme/deep' }],
+  ])('has models by task: %s', async (words, env) => {
+    listed = ['acme/fast', 'acme/slow', 'acme/deep'];
+    const [tool = '', without] = words.split(' ');
+    const tasks = ['--background=acme/slow', '--plan=acme/deep'];
+    const given = tasks.filter((one) => without === undefined || !one.startsWith(without));
+    const { code, json } = await connect(tool, ...given, '-o', 'json');
+    expect(code).toBe(0);
+    expect(json().data.env).toMatchObject(env);
+    if (without === undefined) return;
+    const refused = await connect(tool, ...tasks);
+    expect(refused.code).toBe(64);
+    expect(refused.stderr).toContain(`has no model of its own for ${without.slice(0, -1)}`);
+    expect(refused.stderr).toContain('these have: claude, opencode');
+  });
+
+  it('has models by task in files as well, and warns of one that is not listed', async () => {
+    const words = ['opencode', '--background', 'acme/slow', '--plan', 'acme/gone', '-o', 'json'];
+    const { data, warnings } = (await connect(...words)).json();
+    expect(JSON.parse(data.files[0].content)).toMatchObject({
+      model: 'gateway/acme/fast',
+      small_model: 'gateway/acme/slow',
+      agent: { plan: { model: 'gateway/acme/gone' } },
+      provider: { gateway: { models: { 'acme/gone': {} } } },
+    });
+    expect(warnings).toEqual([expect.stringContaining('the gateway lists no model acme/gone')]);
+  });
+
   it('names the tool that was meant', async () => {
     const { code, stderr } = await connect('claud');
     expect(code).toBe(64);

@@ -6,6 +6,7 @@ import { renderTable } from '../../output/table.ts';
 import { pickModels } from '../../connect/pick-models.ts';
 import { contentOf, renderRecipe, shownPath } from '../../connect/render-recipe.ts';
 import { findToolKey, makeToolKey } from '../../connect/tool-key.ts';
+import { TASKS } from '../../connect/tool.ts';
 import type { Tool, ToolRecipe, ToolSetup } from '../../connect/tool.ts';
 import { findTool, TOOLS } from '../../connect/tools.ts';
 import type { InputOf, RunOf } from '../../commands.ts';
@@ -39,6 +40,14 @@ async function refuseImpossible(tool: Tool, input: InputOf<'connect'>): Promise<
     throw usageError('only --run takes words for the tool', `gateway connect ${name} --run -- …`);
   if (flags.run && program === undefined)
     throw usageError(`${title} is not started from a terminal`, hint);
+  const task = TASKS.find((one) => flags[one] !== undefined && !tool.tasks?.includes(one));
+  if (task !== undefined) {
+    const knowing = TOOLS.filter(({ tasks }) => tasks?.includes(task)).map((one) => one.name);
+    throw usageError(
+      `${title} has no model of its own for --${task}`,
+      `these have: ${knowing.join(', ')}`,
+    );
+  }
   const { files } = tool.recipe({ server: '', key: '', model: '', models: [] });
   if (!flags.write) return;
   if (files === undefined) throw usageError(`${title} has no file to write`, hint);
@@ -81,7 +90,8 @@ function recipeWithoutKey(tool: Tool, setup: ToolSetup): ToolRecipe {
 async function readSetup(tool: Tool, { flags, context }: InputOf<'connect'>): Promise<ToolSetup> {
   const needsKey = ACTIONS.some((name) => flags[name]) || flags['create-key'];
   const { client, server, key } = await openTool(tool, context, needsKey);
-  const picked = await pickModels(tool, { client, context, named: flags.model });
+  const { model, background, plan } = flags;
+  const picked = await pickModels(tool, { client, context, model, background, plan });
   return { server: server.replace(/\/$/, ''), key, ...picked };
 }
 
