@@ -119,6 +119,7 @@ function reasonsOf(
   if (protocol !== request.client.id) reasons.push(`translated from ${request.client.id}`);
   const other = protocolWithTools(route, request.client);
   if (other) reasons.push(`with function tools and reasoning translated to ${other}`);
+  if (route.provider.auth.type === 'client') reasons.push("with the client's own credential");
   if (state === 'cooled') reasons.push('cooled down, so behind all others');
   if (state === 'probing') reasons.push('on trial after a cooldown, so behind all others');
   return reasons;
@@ -131,7 +132,6 @@ const ORDERED: Record<Model['strategy'], (route: Route, model: Model) => string>
     isAlone(route, model) ? '' : ', the fastest first, one that was not measured lately before all',
 };
 
-  if (route.provider.auth.type === 'client') reasons.push("with the client's own credential");
 function drawn(route: Route, model: Model, how: string): string {
   const share = shareOf(route, model);
   return share === null ? '' : `, ${how} (${Math.round(share * 100)} %)`;
