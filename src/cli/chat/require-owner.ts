@@ -9,7 +9,7 @@ interface Owned {
   /** Name or id that the command names. */
   readonly named: string;
   readonly session: string;
-  /** Finds the id of what is named. */
+  /** Finds the id of the named one. */
   find(): Promise<string>;
   readonly signal: AbortSignal;
 }

@@ -143,7 +143,7 @@ function ownRuntime(dataDir: string): { name: string; record: RuntimeRecord } | 
   return undefined;
 }
 
-/** Compares the place as well: every container has a process 1. */
+/** Compares host and start as well: every container has a process 1. */
 function isOf(
   record: RuntimeRecord | undefined,
   pid: number,

@@ -102,7 +102,7 @@ export function reportHandlers(deps: AdminDeps): HandlersOf<typeof REPORT_ROUTES
       body: await answer(exchange, principal),
     }));
   const { audit } = deps.repository;
-  // Where the system has no /proc, a program is asked for the place of a process: once.
+  // Where the system has no /proc, `ps` is asked for the start of a process: once.
   const ownRecord = createOwnRecord();
   const shown: ShowRecords = async (records, exchange, principal) => {
     if (!allows(principal.role, 'content'))
