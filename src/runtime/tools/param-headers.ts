@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../core/json/value.ts';
+import { toHeaderText } from '../../core/mcp/mcp-headers.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -43,13 +44,7 @@ export function toParamHeaders(headers: ParamHeaders, input: Schema): Record<str
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     const isSafe =
       typeof value === 'number' ? Number.isSafeInteger(value) : TYPES.includes(typeof value);
-    return isSafe ? [[`mcp-param-${name}`, encode(text)]] : [];
+    return isSafe ? [[`mcp-param-${name}`, toHeaderText(text)]] : [];
   });
   return Object.fromEntries(written) as Record<string, string>;
-}
-
-function encode(value: string): string {
-  const isPlain = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/.test(value);
-  if (isPlain && !/^=\?base64\?.*\?=$/.test(value)) return value;
-  return `=?base64?${Buffer.from(value).toString('base64')}?=`;
 }

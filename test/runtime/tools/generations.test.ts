@@ -12,16 +12,18 @@ import { toolSurroundings } from './surroundings.ts';
 const surroundings = toolSurroundings();
 const { session } = new FakeSession();
 const { signal } = new AbortController();
-const PROCESSES = { new: './modern-process.js', old: './stdio-server.js' };
+const PROCESSES = {
+  new: new URL('./modern-process.js', import.meta.url),
+  old: new URL('./stdio-server.js', import.meta.url),
+};
 
 /** The servers of a gateway. */
 function gatewayFor(port?: number) {
   const guard = createUrlGuard({ allow: port === undefined ? [] : [`127.0.0.1:${port}`] });
   onTestFinished(() => guard.close());
-  const processes = Object.entries(PROCESSES).map(([name, path]) => {
-    const file = fileURLToPath(new URL(path, import.meta.url));
-    return [name, { command: process.execPath, args: [file] }] as const;
-  });
+  const processes = Object.entries(PROCESSES).map(
+    ([name, url]) => [name, { command: process.execPath, args: [fileURLToPath(url)] }] as const,
+  );
   return createMcpToolServers({
     ...surroundings,
     guard,
