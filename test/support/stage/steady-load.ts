@@ -27,7 +27,7 @@ interface Event {
 
 const REST_MS = 20;
 /** Between two looks at a turn that is under way. */
-const LOOK_MS = 60;
+const LOOK_MS = 150;
 const CHAT_PATH = '/v1/chat/completions';
 
 /**
