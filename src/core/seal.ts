@@ -61,7 +61,11 @@ export function createSealer(masterKeys: readonly Uint8Array[]): Sealer {
       if (format !== FORMAT || !found || !payload) {
         throw new SealError('a stored secret was sealed with another master key');
       }
-      return decrypt(found.key, Buffer.from(payload, 'base64'), place);
+      const bytes = Buffer.from(payload, 'base64');
+      // Text after the padding would be skipped.
+      if ([format, id, bytes.toString('base64')].join('.') !== sealed)
+        throw new SealError(CHANGED, { isChanged: true });
+      return decrypt(found.key, bytes, place);
     },
   };
 }

@@ -338,6 +338,8 @@ describe('a tool that asks, for a client of MCP 2026-07-28', () => {
         [{ ...retry(requestState), arguments: { input: 'other', wait: true } }, {}],
         [{ ...retry(requestState), name: 'get_session' }, {}],
         [retry(changed), {}],
+        [retry(`${requestState}-x`), {}],
+        [retry(`${requestState}.x`), {}],
         [retry('x'), {}],
       ];
       for (const [params, who] of given) {

@@ -12,13 +12,24 @@ export interface LossyStage {
   close(): Promise<void>;
 }
 
-const TOOL = '"test_reconnection"';
-/** What a Service has in its place. */
-const CALL = { name: 'send_message', arguments: { input: 'welcome?', wait: true } };
+const LOSSY = 'test_reconnection';
+
+/** The arguments of `send_message` that stand in for a call of a tool of the suite, by its name. */
+const CALLS: Readonly<Record<string, (args: { seconds?: number }) => object>> = {
+  [LOSSY]: () => ({ input: 'welcome?', wait: true }),
+  greet: () => ({ input: 'welcome?' }),
+  slow_compute: ({ seconds = 0 }) => ({
+    input: seconds < 2 ? 'welcome?' : seconds < 60 ? 'briefly' : 'slowly',
+    wait: true,
+  }),
+  failing_job: () => ({ input: 'briefly', wait: true }),
+  test_input_required_result_elicitation: () => ({ input: 'ask', wait: true }),
+  test_input_required_result_tampered_state: () => ({ input: 'ask', wait: true }),
+};
 
 /**
- * A way to the Services of `target` on which a call of the tool `test_reconnection` is one that waits for
- * a turn, and its connection is lost after the first event. All else passes as it came.
+ * A way to the Services of `target` on which tools of the public suite are calls of a Service. The connection
+ * of the tool `test_reconnection` is lost after its first event. All else passes unchanged.
  */
 export async function startLossyStage(target: string): Promise<LossyStage> {
   const { hostname, port } = new URL(target);
@@ -26,8 +37,10 @@ export async function startLossyStage(target: string): Promise<LossyStage> {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const { method, url: path, headers } = incoming;
     const body = await buffer(incoming);
-    const isLossy = body.includes(TOOL);
-    const sent = isLossy ? toCall(body) : body;
+    const called = CALLED.exec(body.toString())?.[1] ?? '';
+    const sent = called in CALLS ? toCall(body) : body;
+    const isLossy = called === LOSSY;
+    if (called in CALLS && headers['mcp-name'] === called) headers['mcp-name'] = SERVED;
     const { 'content-length': _length, 'transfer-encoding': _coding, ...rest } = headers;
     const length = sent.length > 0 ? { 'content-length': sent.length } : {};
     const options = { hostname, port, method, path, headers: { ...rest, ...length } };
@@ -67,6 +80,12 @@ export async function startLossyStage(target: string): Promise<LossyStage> {
   };
 }
 
+const SERVED = 'send_message';
+const CALLED = /"name":"([a-z_]+)"/;
+
 function toCall(body: Buffer): Buffer {
-  return Buffer.from(JSON.stringify({ ...JSON.parse(body.toString()), params: CALL }));
+  const message = JSON.parse(body.toString());
+  const { name, arguments: args } = message.params;
+  const params = { ...message.params, name: SERVED, arguments: CALLS[name]?.(args ?? {}) };
+  return Buffer.from(JSON.stringify({ ...message, params }));
 }
