@@ -1,5 +1,5 @@
 // An MCP server over stdio without dependencies: JSON-RPC, one message a line.
-// With more than a tool or two, use the package @modelcontextprotocol/sdk instead.
+// With more than a tool or two, use the package @modelcontextprotocol/server instead.
 import { createInterface } from 'node:readline';
 
 const ORDERS = new Map([
