@@ -14,6 +14,7 @@ import { toBodyScript, toJsonScript } from './tape/mock-script.ts';
 import type { MockScript, PlainScript } from './tape/mock-script.ts';
 import { reasoningMemberOf, refusalBy } from './strict/strict-vendors.ts';
 import { toScript } from './renderers/script.ts';
+import { toCompacted, toInputItems } from './renderers/responses.ts';
 import { emptyMp4 } from './renderers/videos.ts';
 import type { Rendering } from './renderers/renderer.ts';
 import { RENDERERS } from './renderers/renderers.ts';
@@ -54,7 +55,7 @@ export function createMockEngine({ cassette = {}, clock }: MockEngineOptions): M
   const tasks = createTasks();
   let sequence = 0;
 
-  function create(http: MockHttpRequest, request: MockRequest): PlainScript {
+  function render(http: MockHttpRequest, request: MockRequest): Rendering {
     const scripted = matcher.match(request) ?? {};
     const lasting = isLasting(request);
     const now = clock.now();
@@ -63,9 +64,13 @@ export function createMockEngine({ cassette = {}, clock }: MockEngineOptions): M
     const reply = toReply(scripted, request, id);
     const { strict } = current;
     const reasoningMember = strict && reasoningMemberOf(strict, request.protocol);
-    const rendering: Rendering = { request, reply, scripted, id, created, reasoningMember };
+    return { request, reply, scripted, id, created, reasoningMember };
+  }
+
+  function create(http: MockHttpRequest, request: MockRequest): PlainScript {
+    const rendering = render(http, request);
     const script = toScript(RENDERERS[request.protocol], rendering);
-    if (lasting && script.status < 400) tasks.add(rendering);
+    if ((isLasting(request) || isKept(request)) && script.status < 400) tasks.add(rendering);
     return script;
   }
 
@@ -73,14 +78,17 @@ export function createMockEngine({ cassette = {}, clock }: MockEngineOptions): M
     const route = toMockRoute(http.method, http.path);
     if (!route) return { script: refuse('chat', 404, `no such endpoint: ${http.method}`) };
     if (route.operation === 'models') return { script: toModelList(current) };
-    if (route.operation !== 'create' && route.operation !== 'count') {
-      return { script: lookUp(tasks, route) };
-    }
+    if (route.id !== undefined) return { script: lookUp(tasks, route) };
     const request = toMockRequest(http, route);
     if ('invalid' in request) return { script: refuse(route.protocol, 400, request.invalid) };
     const refusal = current.strict && refusalBy(current.strict, request);
     if (refusal !== undefined) return { script: refuse(route.protocol, 400, refusal) };
-    const script = route.operation === 'count' ? toCount(request) : create(http, request);
+    const script =
+      route.operation === 'count'
+        ? toCount(request)
+        : route.operation === 'compact'
+          ? toJsonScript(200, toCompacted(render(http, request)))
+          : create(http, request);
     return { script, model: request.model };
   }
 
@@ -103,7 +111,13 @@ export function createMockEngine({ cassette = {}, clock }: MockEngineOptions): M
 }
 
 function isLasting({ protocol, body }: MockRequest): boolean {
+  if (protocol === 'responses') return body.background === true;
   return protocol === 'videos' || (protocol === 'interactions' && body.store !== false);
+}
+
+/** Responses are kept under the id that their request gives them. */
+function isKept({ protocol, body }: MockRequest): boolean {
+  return protocol === 'responses' && body.store !== false;
 }
 
 function requestHash({ path, body = Buffer.alloc(0) }: MockHttpRequest, salt: string): string {
@@ -127,25 +141,40 @@ function toModelList({ models }: Cassette): PlainScript {
 }
 
 function toCount({ protocol, inputTokens }: MockRequest): PlainScript {
+  if (protocol === 'responses')
+    return toJsonScript(200, { object: 'response.input_tokens', input_tokens: inputTokens });
   const name = protocol === 'messages' ? 'input_tokens' : 'totalTokens';
   return toJsonScript(200, { [name]: inputTokens });
 }
 
-function lookUp(tasks: Tasks, { operation, protocol, id = '' }: MockRoute): PlainScript {
+/** The `object` of what a protocol has deleted. */
+const DELETED: Readonly<Record<string, string>> = {
+  videos: 'video.deleted',
+  interactions: 'interaction.deleted',
+  responses: 'response',
+};
+
+function lookUp(tasks: Tasks, { operation, protocol, id = '', stream }: MockRoute): PlainScript {
   if (operation === 'delete') {
     return tasks.delete(id)
       ? toJsonScript(200, {
           id,
           deleted: true,
-          object: `${protocol === 'videos' ? 'video' : 'interaction'}.deleted`,
+          object: DELETED[protocol],
         })
-      : refuse(protocol, 404, 'not found');
+      : refuse(protocol, 404, `${id} not found`);
   }
   if (operation === 'content') {
     return tasks.isDone(id)
       ? toBodyScript(200, 'video/mp4', emptyMp4())
       : refuse(protocol, 404, 'no content to download');
   }
-  const body = tasks.poll(id);
-  return body ? toJsonScript(200, body) : refuse(protocol, 404, 'not found');
+  const rendering = tasks.find(id);
+  if (rendering && operation === 'input_items') return toJsonScript(200, toInputItems(rendering));
+  if (rendering && stream && protocol === 'responses') {
+    const request = { ...rendering.request, stream };
+    return toScript(RENDERERS[protocol], { ...rendering, request });
+  }
+  const body = operation === 'cancel' ? tasks.cancel(id) : tasks.poll(id);
+  return body ? toJsonScript(200, body) : refuse(protocol, 404, `${id} not found`);
 }

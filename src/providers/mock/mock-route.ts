@@ -1,10 +1,22 @@
 import type { Protocol } from '../../protocols/registry.ts';
 
 /** Operation that a call asks of the mock. */
-export type MockOperation = 'create' | 'count' | 'get' | 'content' | 'delete' | 'models';
+export type MockOperation =
+  | 'create'
+  | 'count'
+  | 'compact'
+  | 'get'
+  | 'content'
+  | 'input_items'
+  | 'cancel'
+  | 'delete'
+  | 'models';
 
 /** Protocol that the mock speaks. */
 export type MockProtocol = (typeof CREATE_PATHS)[number][1] | 'generate-content';
+
+/** Protocols whose work can be looked up. */
+export type TaskProtocol = 'interactions' | 'videos' | 'responses';
 
 export interface MockRoute {
   operation: MockOperation;
@@ -22,6 +34,8 @@ export interface MockRoute {
 const CREATE_PATHS = [
   [/\/chat\/completions$/, 'chat', 'create'],
   [/\/responses$/, 'responses', 'create'],
+  [/\/responses\/input_tokens$/, 'responses', 'count'],
+  [/\/responses\/compact$/, 'responses', 'compact'],
   [/\/messages$/, 'messages', 'create'],
   [/\/messages\/count_tokens$/, 'messages', 'count'],
   [/\/interactions$/, 'interactions', 'create'],
@@ -30,7 +44,13 @@ const CREATE_PATHS = [
   [/\/videos$/, 'videos', 'create'],
 ] as const satisfies readonly (readonly [RegExp, Protocol, MockOperation])[];
 const GENERATE_CONTENT = /\/models\/(.+):(generateContent|streamGenerateContent|countTokens)$/;
-const TASK = /\/(interactions|videos)\/([^/]+?)(\/content)?$/;
+const TASK = /\/(interactions|videos|responses)\/([^/]+?)(?:\/(\w+))?$/;
+/** Operations on kept work that only one protocol has. */
+const PARTS: Readonly<Record<string, MockOperation>> = {
+  'GET videos content': 'content',
+  'GET responses input_items': 'input_items',
+  'POST responses cancel': 'cancel',
+};
 
 /**
  * Finds what a call means from the end of its path, so that any base URL (`/v1`, `/openai/v1`, none)
@@ -38,16 +58,24 @@ const TASK = /\/(interactions|videos)\/([^/]+?)(\/content)?$/;
  */
 export function toMockRoute(method: string, target: string): MockRoute | undefined {
   const [path = '', query = ''] = target.split('?', 2);
-  const sse = new URLSearchParams(query).get('alt') === 'sse';
-  if (method === 'POST') return toCreateRoute(path, sse);
+  const members = new URLSearchParams(query);
+  const sse = members.get('alt') === 'sse';
   if (method === 'GET' && path.endsWith('/models'))
     return { operation: 'models', protocol: 'chat', sse };
-  const task = TASK.exec(path);
-  if (!task || (method !== 'GET' && method !== 'DELETE')) return undefined;
-  const protocol = task[1] === 'videos' ? 'videos' : 'interactions';
-  if (task[3] && (method !== 'GET' || protocol !== 'videos')) return undefined;
-  const operation = method === 'DELETE' ? 'delete' : task[3] ? 'content' : 'get';
-  return { operation, protocol, id: task[2], sse };
+  const created = method === 'POST' ? toCreateRoute(path, sse) : undefined;
+  return created ?? toTaskRoute(method, path, { sse, stream: members.get('stream') === 'true' });
+}
+
+function toTaskRoute(
+  method: string,
+  path: string,
+  form: Pick<MockRoute, 'sse' | 'stream'>,
+): MockRoute | undefined {
+  const [, name, id, part] = TASK.exec(path) ?? [];
+  if (name === undefined) return undefined;
+  const whole = method === 'GET' ? 'get' : method === 'DELETE' ? 'delete' : undefined;
+  const operation = part === undefined ? whole : PARTS[`${method} ${name} ${part}`];
+  return operation && { operation, protocol: name as TaskProtocol, id, ...form };
 }
 
 function toCreateRoute(path: string, sse: boolean): MockRoute | undefined {

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json.ts';
 import type { JsonObject } from '../json.ts';
 import { toOpenAiError } from '../mock-error.ts';
 import type { Frame, Renderer, Rendering } from './renderer.ts';
@@ -5,7 +6,10 @@ import type { Reply, ReplyToolCall, ReplyUsage } from '../reply.ts';
 
 /** Responses: the public object and the full event sequence with `sequence_number`. */
 export const responsesRenderer: Renderer = {
-  body: (rendering) => toResponse(rendering, toItems(rendering), finalStatus(rendering.reply)),
+  body: (rendering) =>
+    rendering.request.body.background === true
+      ? toOpenResponse(rendering, 'queued')
+      : toFinishedResponse(rendering),
   error: toOpenAiError,
   stream: {
     frames: toFrames,
@@ -23,7 +27,53 @@ export const responsesRenderer: Renderer = {
   },
 };
 
-type Status = 'in_progress' | 'completed' | 'incomplete';
+export function responseId(id: string): string {
+  return `resp_${id}`;
+}
+
+/** One without output and usage. */
+export function toOpenResponse(rendering: Rendering, status: Status): JsonObject {
+  return { ...toResponse(rendering, [], status), usage: null };
+}
+
+export function toFinishedResponse(rendering: Rendering): JsonObject {
+  return toResponse(rendering, toItems(rendering), finalStatus(rendering.reply));
+}
+
+/** The input of a request as a page of items, oldest first. */
+export function toInputItems({ request, id }: Rendering): JsonObject {
+  const data = toInput(request.body.input, id);
+  const [first, last] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
+  return { object: 'list', data, first_id: first, last_id: last, has_more: false };
+}
+
+/** The messages of the user and an encrypted rest. */
+export function toCompacted({ request, reply, id, created }: Rendering): JsonObject {
+  const rest = Buffer.from(reply.text).toString('base64');
+  return {
+    id: responseId(id),
+    object: 'response.compaction',
+    created_at: created,
+    output: [
+      ...toInput(request.body.input, id).filter(({ role }) => role === 'user'),
+      { id: `cmp_${id}`, type: 'compaction', encrypted_content: rest },
+    ],
+    usage: reply.usage ? toResponsesUsage(reply.usage) : null,
+  };
+}
+
+function toInput(input: unknown, id: string): JsonObject[] {
+  const items = Array.isArray(input) ? input.filter(isJsonObject) : [{ content: input }];
+  return items.map((item, index) => {
+    const { role = 'user', content, type = 'message' } = item;
+    const text = { type: 'input_text', text: content };
+    const parts = typeof content === 'string' ? [text] : content;
+    const own = type === 'message' ? { status: 'completed', role, content: parts } : {};
+    return { id: `msg_${id}${index}`, type, ...item, ...own };
+  });
+}
+
+type Status = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'cancelled' | 'failed';
 
 /** A finished output item and the events that lead to it. */
 interface Item {
@@ -169,11 +219,11 @@ function toResponse(
   const { body } = request;
   const reason = reply.finish === 'length' ? 'max_output_tokens' : reply.finish;
   return {
-    id: `resp_${id}`,
+    id: responseId(id),
     object: 'response',
     created_at: created,
     status,
-    background: false,
+    background: body.background === true,
     error: null,
     incomplete_details: status === 'incomplete' ? { reason } : null,
     instructions: body.instructions ?? null,
