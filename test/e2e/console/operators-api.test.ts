@@ -1,5 +1,9 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { verifies } from '../../requirements.ts';
 import { startGateway } from '../../support/gateway.ts';
+import { directoryOfTest } from '../../support/process/directory-of-test.ts';
 
 const CONFIG = {
   providers: [{ name: 'mock', type: 'mock' }],
@@ -70,3 +74,21 @@ keys: [{ name: theirs, value: "\${secret:env:SOME_KEY}" }]
   expect(models.data.map(({ name }: { name: string }) => name)).toEqual(['acme/echo']);
   expect(await gateway.call('POST', PLAN, { body: { files: [] } })).toMatchObject({ status: 403 });
 });
+
+it(
+  verifies('secrets.exec', 'runs no command that files or resources of the API name'),
+  async () => {
+    const gateway = await start();
+    const marker = join(await directoryOfTest(), 'ran');
+    const secret = `\${secret:exec:touch ${marker}}`;
+    const text = `version: 1
+server: { secrets: { exec: [all] } }
+keys: [{ name: theirs, value: '${secret}' }]
+`;
+    const planned = await gateway.admin('POST', PLAN, { files: [{ name: 'more.yaml', text }] });
+    expect(planned.body).toMatchObject({ diagnostics: [], plan: { summary: { create: 1 } } });
+    const provider = { name: 'up', type: 'openai', api_key: secret };
+    expect((await gateway.admin('POST', '/admin/v1/providers', provider)).status).toBe(201);
+    expect(existsSync(marker)).toBe(false);
+  },
+);
