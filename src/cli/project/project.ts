@@ -57,7 +57,7 @@ export function startPaths(given: readonly string[], cwd: string): readonly stri
  */
 export async function loadProject(
   { flags, context }: ResolvingInput,
-  { prices, commands }: Pick<ProjectOptions, 'prices' | 'commands'> = {},
+  { commands, ...more }: Pick<ProjectOptions, 'prices' | 'commands' | 'hasStore'> = {},
 ): Promise<LoadedConfig> {
   const paths = configPaths(flags.file, context.io.cwd);
   return loadFiles(context, {
@@ -67,7 +67,7 @@ export async function loadProject(
     unknownFields: flags['unknown-fields'],
     ...(paths.includes('-') && { stdin: await context.readStdin() }),
     limits: { now: context.clock.now(), load: shippedPrices },
-    ...(prices && { prices }),
+    ...more,
     ...(commands && { commands: { ...commands, allowed: flags['allow-exec'] } }),
   });
 }
@@ -93,6 +93,7 @@ export async function loadFiles(
   const { cwd, env } = io;
   const allowed = commands?.allowed ?? [];
   const loaded = await loadConfig({
+    hasStore: true,
     ...options,
     ...(commands && { commands: { ...commands, note: output.note } }),
     ...(allowed.length > 0 && { flags: { 'secrets.exec': allowed } }),

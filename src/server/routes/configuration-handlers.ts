@@ -111,6 +111,7 @@ async function planFiles(
     // Variables are those of the client that applies, which are unknown here.
     env: {},
     cwd: FOLDER,
+    hasStore: true,
     files: inMemory(texts),
   });
   if (!config) return { type: 'configuration_plan', diagnostics, plan: null };

@@ -149,6 +149,25 @@ describe('plan, diff and apply', () => {
     },
   );
 
+  it(
+    verifies('apply.references-offline', 'know a model that only the gateway has, and miss none'),
+    async () => {
+      const { run, resources } = await against();
+      const made = { id: 'model_9', type: 'model', name: 'acme/made', version: 1, labels: {} };
+      resources['models']?.push(made);
+      await project(`${CONFIG}agents: [{ name: bot, model: acme/made }]\n`);
+      expect((await runCli(['validate'], { cwd })).code).toBe(3);
+      expect((await run('validate', '--online')).code).toBe(0);
+      expect((await run('plan')).code).toBe(0);
+      await project(`${CONFIG}agents: [{ name: bot, model: acme/gone }]\n`);
+      const missing = await run('plan');
+      expect(missing.code).toBe(3);
+      expect(missing.stderr).toContain(
+        'error: agent default/bot: model: no model is named acme/gone',
+      );
+    },
+  );
+
   it(verifies('cli.diff.exit-code', 'exit 2 for changes with --exit-code alone'), async () => {
     await project();
     const { run } = await against();

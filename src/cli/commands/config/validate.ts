@@ -8,7 +8,10 @@ import type { RunOf } from '../../commands.ts';
 /** Diagnostics are the result here, so they go to stdout. */
 export const run: RunOf<'validate'> = async (input) => {
   const now = input.context.clock.now();
-  const loaded = await loadProject(input, { prices: { now, load: shippedPrices } });
+  const loaded = await loadProject(input, {
+    prices: { now, load: shippedPrices },
+    hasStore: input.flags.online,
+  });
   const { config } = loaded;
   const diagnostics = [...loaded.diagnostics];
   if (config) {
