@@ -57,11 +57,15 @@ export function errorBody(error: GatewayError, envelope: Envelope, requestId: st
   return RENDERERS[!own && MIDDLEWARE.has(error.code) ? 'flat' : envelope](error, requestId);
 }
 
-/** Headers that every error answer carries in addition to the request id. */
+/**
+ * Headers that every error answer carries in addition to the request id. Claude Code repeats a 401 for three
+ * minutes where nothing says that it need not.
+ */
 export function errorHeaders(error: GatewayError): Record<string, string> {
+  const retry = error.status === 401 ? false : error.retry;
   return {
     ...error.headers,
-    ...(error.retry === undefined ? {} : { 'x-should-retry': String(error.retry) }),
+    ...(retry === undefined ? {} : { 'x-should-retry': String(retry) }),
   };
 }
 

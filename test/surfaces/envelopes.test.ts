@@ -60,4 +60,9 @@ describe('errorBody', () => {
     });
     expect(errorHeaders(new GatewayError('conflict'))).toEqual({});
   });
+
+  it('keep clients from repeating a call whose key is refused', () => {
+    for (const code of ['missing_api_key', 'invalid_api_key', 'api_key_expired'] as const)
+      expect(errorHeaders(new GatewayError(code))).toEqual({ 'x-should-retry': 'false' });
+  });
 });

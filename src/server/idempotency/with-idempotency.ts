@@ -84,7 +84,7 @@ function protect(handler: Handler, envelope: Envelope, deps: IdempotencyDeps): H
       isLast = isStream(result) || isToKeep(result);
       return result;
     } catch (thrown) {
-      isLast = errorHeaders(toGatewayError(thrown))['x-should-retry'] === 'false';
+      isLast = toGatewayError(thrown).retry === false;
       throw thrown;
     } finally {
       letGo(call, isLast, deps);
