@@ -5,10 +5,12 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+/** The newest release that they ask for; those that are no programs of their own run on it. */
+const NODE = '24.22.3';
 /** For all of them together. */
 const INSTALL_MS = 6 * 60_000;
 const deadline = Date.now() + INSTALL_MS;
@@ -27,6 +29,7 @@ const missing = Object.entries(dependencies)
   .filter(([name, version]) => installed(name) !== version)
   .filter(([name, version]) => !install(name, version))
   .map(([name, version]) => `${name}@${version}`);
+const node = fetchNode();
 sayMissing();
 
 if (!process.argv.includes('--install')) {
@@ -34,7 +37,7 @@ if (!process.argv.includes('--install')) {
   const { status } = spawnSync(
     process.execPath,
     [vitest, 'run', '--config', 'test/clients/vitest.config.ts'],
-    { cwd: root, stdio: 'inherit', env: { ...process.env, CLIENTS: cache } },
+    { cwd: root, stdio: 'inherit', env: { ...process.env, CLIENTS: cache, CLIENTS_NODE: node } },
   );
   sayMissing();
   process.exitCode = status ?? 1;
@@ -42,6 +45,20 @@ if (!process.argv.includes('--install')) {
 
 function sayMissing() {
   for (const one of missing) console.error(`NOT TESTED: ${one} could not be installed here`);
+}
+
+/** Folder of its executable. */
+function fetchNode() {
+  const script = join(root, 'scripts/fetch-node.js');
+  const { status, stdout } = spawnSync(process.execPath, [script, NODE], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (status === 0) return dirname(stdout.trim());
+  console.error(
+    `NOT TESTED: Node.js ${NODE} could not be fetched; the tools run on ${process.version}`,
+  );
+  return dirname(process.execPath);
 }
 
 function installed(name) {

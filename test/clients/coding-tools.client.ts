@@ -121,7 +121,11 @@ async function run(words: readonly string[]): Promise<{ code: number; output: st
     cwd: join(folder, 'work'),
     env: {
       HOME: folder,
-      PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+      PATH: [process.env['CLIENTS_NODE'], join(folder, 'bin'), process.env['PATH']].join(':'),
+      // It waits ten seconds and more for its vendor's list of models.
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      // Each start is one process in place of two.
+      GEMINI_CLI_NO_RELAUNCH: 'true',
       GATEWAY_SERVER: gateway.url,
       GATEWAY_API_KEY: gateway.adminKey,
     },

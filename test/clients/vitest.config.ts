@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['test/clients/**/*.client.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    fileParallelism: false,
+    // The tools wait more than they work.
+    maxWorkers: 2,
   },
 });

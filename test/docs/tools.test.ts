@@ -2,6 +2,8 @@ import { it, expect } from 'vitest';
 import { contentOf, shownPath } from '../../src/cli/connect/render-recipe.ts';
 import { TOOLS } from '../../src/cli/connect/tools.ts';
 import type { Tool } from '../../src/cli/connect/tool.ts';
+import { CONTRACT } from '../clients/claude-contract.ts';
+import { table } from './table.ts';
 
 const SETUP = {
   server: 'http://127.0.0.1:8787',
@@ -40,6 +42,12 @@ export ANTHROPIC_AUTH_TOKEN=YOUR_KEY ANTHROPIC_CUSTOM_HEADERS="x-gateway-upstrea
 \`\`\`
 `;
 
+const CONTRACT_TEXT = `## Claude Code's contract
+
+What [Claude Code publishes for gateways](https://code.claude.com/docs/en/llm-gateway-protocol), row by row; \`npm run test:clients\` looks at each with the real client. Rows on signing in, managed settings and the formats of Bedrock and Vertex are for gateways that have them: this one has keys.
+
+${table([['Claude Code', 'Gateway'], ...CONTRACT.map(({ row, gateway }) => [row, gateway])])}`;
+
 const block = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\``;
 
 function section(tool: Tool): string {
@@ -59,7 +67,7 @@ function section(tool: Tool): string {
   return parts.filter((part) => part !== false).join('\n\n');
 }
 
-it('shows what connect prints of every tool', async () => {
-  const page = [INTRODUCTION.trimEnd(), ...TOOLS.map(section)].join('\n\n');
+it("shows what connect prints of every tool, and Claude Code's contract", async () => {
+  const page = [INTRODUCTION.trimEnd(), ...TOOLS.map(section), CONTRACT_TEXT].join('\n\n');
   await expect(`${page}\n`).toMatchFileSnapshot('../../docs/tools.md');
 });
