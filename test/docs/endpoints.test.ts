@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callsIn, unknownText } from '../../scripts/unknown.ts';
 import { RESOURCES } from '../../src/resources/registry.ts';
 
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { verifies } from '../requirements.ts';
 import { ROOT } from './reader.ts';
+import { withGenerated } from './table.ts';
 import { SURFACES } from '../server/surfaces.ts';
 
 const page = await readFile(join(ROOT, 'docs/endpoints.md'), 'utf8');
@@ -43,6 +46,21 @@ describe('docs/endpoints.md', () => {
     for (const path of served) expect(await isServed(path), path).toBe(true);
     for (const path of paths(2)) expect(await isServed(path), path).toBe(false);
   });
+
+  it(
+    verifies(
+      'clients.unknown',
+      'lists what the official clients have and the gateway has not; `-u` writes it again',
+    ),
+    async () => {
+      const { body } = await gateway.call('GET', '/openapi.json');
+      const text = unknownText(callsIn(body));
+      expect(text).toContain('`/v1/vector_stores` (');
+      expect(text).not.toContain('/v1/messages`');
+      const file = join(ROOT, 'docs/endpoints.md');
+      await expect(withGenerated(page, 'unknown', text)).toMatchFileSnapshot(file);
+    },
+  );
 
   it('has the paths of every surface and every kind', () => {
     expect(paths(1)).toEqual(
