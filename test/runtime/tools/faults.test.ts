@@ -296,6 +296,13 @@ describe('a turn whose server is reached over HTTP', () => {
     expect(resultsOf(session)).toEqual([failed(expect.stringContaining('timed out'))]);
   });
 
+  it('goes to no other origin, where its credentials would go as well', async () => {
+    const { session, server } = await playHttp('moved', { rules: [] });
+    const message = 'the server redirects to another origin; declare the address that it names';
+    expect(errorsOf(session)).toEqual([lost(message)]);
+    expect(server.heard).toEqual(['server/discover', 'initialize']);
+  });
+
   it('goes on without a server that is down', async () => {
     const server = await startFaultyHttp('silence');
     await server.close();

@@ -23,6 +23,7 @@ export type HttpFault =
   | 'silence'
   | 'forgets 404'
   | 'forgets 400'
+  | 'moved'
   | 'probe error'
   | 'probe page'
   | 'probe silence'
@@ -74,6 +75,11 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
     }
     const { id, method, params } = JSON.parse(body) as Heard;
     heard.push(method);
+    if (fault === 'moved') {
+      // The same server by another name is another origin.
+      const location = `http://localhost:${request.socket.localPort}/mcp`;
+      return void response.writeHead(307, { location }).end();
+    }
     if (id === undefined) return void response.writeHead(202).end();
     if (method === 'server/discover' && fault.startsWith('probe ')) return baffle(response);
     if (method === 'tools/call') return breakDown(response, id);
@@ -130,6 +136,7 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
           return void response.end('{"error":{"message":"No valid session ID provided"}}');
         }
         return void json(response).end(done(id));
+      case 'moved':
       case 'probe error':
       case 'probe page':
       case 'probe silence':
