@@ -57,6 +57,46 @@ const rpc = (method: string, params: object = {}, id: unknown = 1) =>
   `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
 
 describe('gateway mcp', () => {
+  it('carries requests of MCP 2026-07-28 with their headers, and takes one back by its connection', async () => {
+    const ended: unknown[] = [];
+    const runner = scripted(async (turn) => {
+      if (turn.text === 'long') await turn.interrupted();
+      ended.push(turn.text);
+    });
+    const server = await serveServices({ runner });
+    const bridge = await startBridge('mcp', server.url);
+    const messages = messagesOf(bridge);
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const call = { name: 'send_message', arguments: { input: 'long', wait: true } };
+    bridge.stdin.write(rpc('server/discover', { _meta }, 'd'));
+    expect((await messages.next()).value).toMatchObject({
+      id: 'd',
+      result: { supportedVersions: expect.arrayContaining(['2026-07-28']) },
+    });
+    const progress = { ..._meta, progressToken: 'p' };
+    bridge.stdin.write(rpc('tools/call', { ...call, _meta: progress }, 'c'));
+    expect((await messages.next()).value).toMatchObject({ method: 'notifications/progress' });
+    const cancelled = {
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: 'c' },
+    };
+    bridge.stdin.write(`${JSON.stringify(cancelled)}\n`);
+    bridge.stdin.write(rpc('tools/list', { _meta }, 'l'));
+    const after: any[] = [];
+    for (let next: any; next?.id !== 'l'; after.push(next)) next = (await messages.next()).value;
+    expect(after.filter(({ id }) => id === 'c')).toEqual([]);
+    // The turn continues without its caller.
+    const [session] = await server.sessions.list(ORG, { limit: 1, order: 'desc' });
+    expect(session?.status).toBe('running');
+    await server.sessions.send(ORG, String(session?.id), [{ type: 'user.interrupt' }]);
+    await eventually(() => ended.length > 0);
+    expect(bridge.said()).toBe('');
+  });
+
   it(verifies('bridges.stdio', 'bridges an MCP client, and ends with it'), async () => {
     const server = await serveServices({ runner: scripted(({ say }) => say('welcome')) });
     const bridge = await startBridge('mcp', server.url);

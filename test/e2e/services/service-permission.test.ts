@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import * as acp from '@agentclientprotocol/sdk';
+import * as newer from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { NOT_BEGUN } from '../../../src/sessions/open-ends.ts';
 import { verifies } from '../../requirements.ts';
@@ -17,7 +19,7 @@ const { agent: of, client: us } = acp.methods;
 
 const ECHO = fileURLToPath(new URL('./echo-server.js', import.meta.url));
 /** At the first of each of them the model calls a tool; it echoes the rest. Each test has its own. */
-const COUNT = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'];
+const COUNT = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
 const WORDS = COUNT.map((number) => `tool ${number}`);
 
 const CONFIG = {
@@ -180,6 +182,61 @@ describe('gateway acp, when a tool asks for permission', () => {
         expect(resultsOf(events)).toEqual([{ is_error: true, text: NOT_BEGUN }]);
         expect(events.filter(({ type }) => type === 'agent.message')).toHaveLength(1);
       });
+    },
+  );
+});
+
+describe('send_message over MCP, when a tool asks for permission', () => {
+  const info = { name: 'test', version: '1' };
+  const capabilities = { elicitation: { form: {} } };
+  const allow = { action: 'accept' as const, content: { decision: 'allow' } };
+  const endpoint = () => new URL(`${gateway.url}${path}/mcp`);
+  const withKey = () => ({
+    requestInit: { headers: { authorization: `Bearer ${gateway.clientKey}` } },
+  });
+  const call = (input: string) => ({ name: 'send_message', arguments: { input, wait: true } });
+
+  it.each([
+    [
+      '1, over its session',
+      'tool eight',
+      async (asked: unknown[]) => {
+        const client = new Client(info, { capabilities });
+        client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+          asked.push(params);
+          return allow;
+        });
+        await client.connect(new StreamableHTTPClientTransport(endpoint(), withKey()));
+        onTestFinished(() => client.close());
+        return client.callTool(call('tool eight'));
+      },
+    ],
+    [
+      '2, over 2026-07-28',
+      'tool nine',
+      async (asked: unknown[]) => {
+        const versionNegotiation = { mode: { pin: '2026-07-28' } };
+        const client = new newer.Client(info, { capabilities, versionNegotiation });
+        client.setRequestHandler('elicitation/create', async ({ params }) => {
+          asked.push(params);
+          return allow;
+        });
+        await client.connect(new newer.StreamableHTTPClientTransport(endpoint(), withKey()));
+        onTestFinished(() => client.close());
+        return client.callTool(call('tool nine'));
+      },
+    ],
+  ])(
+    verifies('mcp.modern.input-required', 'asks the official client %s'),
+    async (_client, text, send) => {
+      const asked: unknown[] = [];
+      const { structuredContent } = await send(asked);
+      const { events, stop_reason: reason } = structuredContent as any;
+      expect(reason).toEqual({ type: 'end_turn' });
+      expect(resultsOf(events)).toEqual([{ is_error: false, text: `Echo: ${text}` }]);
+      expect(asked).toMatchObject([
+        { message: expect.stringContaining('the tool echo of the server all') },
+      ]);
     },
   );
 });

@@ -5,6 +5,8 @@ import type { ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { historyOf, ORG } from '../../sessions/support.ts';
+import { openStream } from '../../support/event-stream.ts';
+import type { OpenStream } from '../../support/event-stream.ts';
 import { eventually } from '../../support/gateway.ts';
 import { asking } from './scripted-runner.ts';
 import { serveServices } from './serve-services.ts';
@@ -32,6 +34,14 @@ async function connect(
     (await client.callTool({ name: 'send_message', arguments: { input, wait: true } }))
       .structuredContent;
   return { asked, send, client };
+}
+
+async function initialize(server: ServiceServer, capabilities: object) {
+  const clientInfo = { name: 'test', version: '1' };
+  const params = { protocolVersion: '2025-11-25', capabilities, clientInfo };
+  const body = { jsonrpc: '2.0', id: 0, method: 'initialize', params };
+  const { headers } = await server.call('POST', 'mcp', { body });
+  return { 'mcp-session-id': headers.get('mcp-session-id') ?? '' };
 }
 
 const wordsOf = ({ events }: any): string =>
@@ -89,24 +99,49 @@ describe('a tool that asks, for a client of MCP with a session', () => {
     await server.sessions.send(ORG, session_id, [answer]);
   });
 
+  it('is asked again after a lost connection, on another process, and answered once', async () => {
+    const server = await serveServices({ runner: asking });
+    const other = await serveServices({ runner: asking, store: server.store });
+    const capabilities = { elicitation: {} };
+    const session = await initialize(server, capabilities);
+    const path = ({ url }: ServiceServer) => `${url}/v1/endpoints/ep_1/mcp`;
+    const headers = {
+      authorization: 'Bearer org_1',
+      accept: 'application/json, text/event-stream',
+    };
+    const params = { name: 'send_message', arguments: { input: 'ask', wait: true } };
+    const call = await openStream(path(server), {
+      method: 'POST',
+      headers: { ...headers, ...session },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    });
+    const askedOf = ({ events }: OpenStream) =>
+      events.filter(({ message }) => message?.method === 'elicitation/create');
+    await eventually(() => askedOf(call).length > 0);
+    const id = call.events.find((event) => event.id !== undefined)?.id ?? '';
+    call.leave();
+    await call.ended;
+    const resumed = await openStream(path(other), {
+      headers: { ...headers, accept: 'text/event-stream', ...session, 'last-event-id': id },
+    });
+    onTestFinished(() => resumed.leave());
+    await eventually(() => askedOf(resumed).length > 0);
+    const question = askedOf(resumed)[0]?.message;
+    expect(question).toEqual(askedOf(call)[0]?.message);
+    const answer = { jsonrpc: '2.0', id: question.id, result: ALLOW };
+    await server.call('POST', 'mcp', { headers: session, body: answer });
+    await resumed.ended;
+    expect(askedOf(resumed)).toHaveLength(1);
+    const last = resumed.events.at(-1)?.message;
+    expect(wordsOf(last.result.structuredContent)).toBe('allow');
+  });
+
   it('changes nothing by an answer to no question', async () => {
     const server = await serveServices({ runner: asking });
     const { send } = await connect(server);
     const { session_id } = await send('ask');
     const { head } = await server.sessions.get(ORG, session_id);
-    const { headers } = await server.call('POST', 'mcp', {
-      body: {
-        jsonrpc: '2.0',
-        id: 0,
-        method: 'initialize',
-        params: {
-          protocolVersion: '2025-11-25',
-          capabilities: {},
-          clientInfo: { name: 'test', version: '1' },
-        },
-      },
-    });
-    const session = { 'mcp-session-id': headers.get('mcp-session-id') ?? '' };
+    const session = await initialize(server, {});
     const post = (id: unknown, result: object) =>
       server.call('POST', 'mcp', { headers: session, body: { jsonrpc: '2.0', id, result } });
     const key = `${session_id}/user.tool_confirmation/sevt_use`;
