@@ -169,12 +169,7 @@ describe('a watch of runs', () => {
     const asked = calls.filter(({ path }) => path === '/v1/sessions').slice(-5);
     const ids = asked.flatMap(({ query }) => query.get('ids')?.split(',') ?? []);
     // With the one that the list itself brought.
-    expect(ids.toSorted()).toEqual(
-      all
-        .slice(2)
-        .map(({ session_id: id }) => id)
-        .toSorted(),
-    );
+    expect(new Set(ids)).toEqual(new Set(all.slice(2).map(({ session_id: id }) => id)));
   });
 
   it('tells of a run that was under way long before', async () => {

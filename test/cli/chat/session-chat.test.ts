@@ -125,25 +125,14 @@ describe('a Session of another Agent or Service', () => {
   }
 
   it.each([
-    [
-      'agents',
-      'writer',
-      {},
-      'is of the Agent helper, not of writer',
-      'agents chat helper --session',
-    ],
-    [
-      'services',
-      'desk',
-      {},
-      'is of the Service endp_1, not of desk',
-      'services chat endp_1 --session',
-    ],
-    ['services', 'desk', { endpoint_id: null }, 'is of no Service, not of desk', 'sessions send'],
-  ])('is refused before anything is sent: %s %s %j', async (kind, named, session, words, next) => {
+    ['agents writer', {}, ['the Agent helper', 'agents chat helper --session']],
+    ['services desk', {}, ['the Service endp_1', 'services chat endp_1 --session']],
+    ['services desk', { endpoint_id: null }, ['no Service', 'sessions send']],
+  ])('is refused before anything is sent: %s %j', async (words, session, [owner, next]) => {
+    const [kind = '', named = ''] = words.split(' ');
     const { code, stderr, sent } = await chat(kind, named, session);
     expect({ code, sent }).toEqual({ code: 5, sent: 0 });
-    expect(stderr).toContain(`Session sess_1 ${words}`);
+    expect(stderr).toContain(`Session sess_1 is of ${owner}, not of ${named}`);
     expect(stderr).toContain(`gateway ${next} sess_1`);
   });
 
