@@ -237,7 +237,9 @@ function prepare(
       stream: call.peek.stream,
       repeatable: request.repeatable,
       body: question ? undefined : body,
-      ...question,
+      method: question?.method,
+      below: question?.below,
+      query: question?.query,
       contentType: call.peek.contentType,
       // Those of another protocol mean something else to this one.
       operation: isOwn ? call.peek.operation : undefined,

@@ -34,6 +34,16 @@ describe('createAffinity', () => {
     expect(await affinity.find('org_2', ['response:a'])).toBe('prov_b');
   });
 
+  it('names the model of a thing that its account keeps, to its own organization only', async () => {
+    const { affinity } = setup();
+    await affinity.keep('org_1', ['response:a'], { account: 'prov_a', model: 'm/a' });
+    await affinity.keep('org_1', ['response:b'], 'prov_a');
+    expect(await affinity.find('org_1', ['response:a'])).toBe('prov_a');
+    expect(await affinity.modelOf('org_1', 'response:a')).toBe('m/a');
+    expect(await affinity.modelOf('org_1', 'response:b')).toBeUndefined();
+    expect(await affinity.modelOf('org_2', 'response:a')).toBeUndefined();
+  });
+
   it('forgets after thirty days', async () => {
     const { affinity, clock } = setup();
     await affinity.keep('org_1', ['response:a'], 'prov_a');

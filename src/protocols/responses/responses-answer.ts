@@ -52,7 +52,7 @@ function* readSteps(document: JsonDocument, peek: RequestPeek): Steps<Answer | u
     outputChars: measureItems(value['output']),
     pins: pinsOfAnswer(value),
     stored: peek.unstored !== true && value['store'] !== false,
-    ...((peek.background || peek.question) && { work: toWork(value) }),
+    work: peek.background || peek.question ? toWork(value) : undefined,
   };
 }
 

@@ -36,6 +36,8 @@ const TOOLS = {
   image_generation: 'image_generation',
 } as const;
 
+const BACKGROUND = { name: '`background`', param: 'background' };
+
 const ASKED: AskedMembers = {
   service: ['service_tier'],
   marks: Object.keys(TOOLS).map((type) => `"${type}`),
@@ -61,7 +63,7 @@ export function peekResponses(source: RequestSource): RequestPeek {
     outputBound: isPositive(outputLimit) ? outputLimit : undefined,
     pins: pinsOfRequest(json),
     background,
-    ...(background && { nativeOnly: { name: '`background`', param: 'background' } }),
+    nativeOnly: background ? BACKGROUND : undefined,
     unstored: json.get('store') === false,
     calls: callFormsOf(json),
     asks: askedService(json, ASKED),

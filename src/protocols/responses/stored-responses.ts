@@ -124,7 +124,7 @@ function peekStored(
     outputBound: 0,
     pins: [responsePin(id)],
     nativeOnly: { name, param: 'id' },
-    ...(question && { question }),
+    question,
   };
 }
 
