@@ -10,7 +10,7 @@ export const USAGE = { input_tokens: 100, output_tokens: 20, total_tokens: 120 }
 
 /** A provider that keeps its Responses, as the vendor's API describes them, with private members. */
 export interface KeepingProvider extends Upstream {
-  /** Responses by id; a test changes them as work goes on. */
+  /** Responses by id; a test changes them while work runs. */
   readonly kept: Map<string, Kept>;
   /** Answers a request instead of the provider; false: it does not. */
   play: ((to: ServerResponse, request: SeenRequest) => boolean) | undefined;
