@@ -2,13 +2,17 @@ import { GatewayError } from '../core/errors.ts';
 import type { Family } from '../protocols/family.ts';
 import type { ClientCredential } from '../providers/lend-credential.ts';
 import { readKey } from './carriers.ts';
-import type { GateDeps } from './gate.ts';
+import type { GateDeps, KeyLookup } from './gate.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
 /** Header of a credential for the provider, on every path of inference. */
 const HEADER = 'x-gateway-upstream-authorization';
 /** Visible characters; two values of one header have a blank between them. */
 const CREDENTIAL = /^(bearer +)?([\x21-\x7e]+)$/i;
+/** Between the parts of a value that may be keys: all but the characters of a token (RFC 6750, 2.1). */
+const SEPARATOR = /[^\w.~+/=-]+/;
+/** Each part is looked up. */
+const MAX_PARTS = 8;
 
 /**
  * The client's own credential at a provider. A key of the gateway, of any organization and in any state, never
@@ -29,16 +33,23 @@ export async function readClientCredential(
   const text = sent === '' && isFree ? (headers.authorization ?? '').trim() : sent;
   if (text === '' || /^bearer$/i.test(text)) throw missing(provider, family);
   const [, scheme, value] = CREDENTIAL.exec(text) ?? [];
-  if (value === undefined) throw refused(`must be \`Bearer TOKEN\` or a key`);
+  const parts = new Set(value?.split(SEPARATOR)).add(value ?? '');
+  if (value === undefined || parts.size > MAX_PARTS)
+    throw refused(`must be \`Bearer TOKEN\` or a key`);
   const key = readKey(carriers, headers, search);
-  const found = await Promise.resolve(value)
-    .then(lookup)
-    .catch((cause: unknown) => {
-      throw new GatewayError('persistence_failed', { cause });
-    });
-  if (found !== 'unknown' || (key !== undefined && value.includes(key)))
+  if ((key !== undefined && value.includes(key)) || (await holdsKey(parts, lookup)))
     throw refused(`is a key of this gateway, which never leaves it; send yours in ${HEADER}`);
   return { form: scheme === undefined ? 'key' : 'token', value };
+}
+
+/** True also for a key in quotes, behind a scheme of its own, or joined with another value. */
+async function holdsKey(parts: Iterable<string>, lookup: KeyLookup): Promise<boolean> {
+  try {
+    for (const part of parts) if (part !== '' && (await lookup(part)) !== 'unknown') return true;
+    return false;
+  } catch (cause) {
+    throw new GatewayError('persistence_failed', { cause });
+  }
 }
 
 function missing(provider: string, { lendsBearer }: Family): GatewayError {

@@ -34,6 +34,7 @@ describe('the credential of a client', () => {
     ['Bearer vendor-1', { form: 'token', value: 'vendor-1' }],
     ['bearer   vendor-1 ', { form: 'token', value: 'vendor-1' }],
     [' vendor-1', { form: 'key', value: 'vendor-1' }],
+    ['id-1:vendor|1', { form: 'key', value: 'id-1:vendor|1' }],
   ])('is %j in the header for it, in every family', async (sent, expected) => {
     for (const family of [STANDARD, GOOGLE, MESSAGES])
       expect(await read(family, { ...bearer, [NAME]: sent })).toEqual(expected);
@@ -66,16 +67,20 @@ describe('the credential of a client', () => {
     expect(/x-api-key/.test((failure as Error).message)).toBe(family === MESSAGES);
   });
 
-  it.each(['Basic abc', 'Bearer a b', 'Bearer a, Bearer b', 'k\u00e9y', 'Bearer a,b c'])(
-    'is refused as %j',
-    async (sent) => {
-      await expect(read(STANDARD, { ...bearer, [NAME]: sent })).rejects.toMatchObject({
-        code: 'client_credential_refused',
-        status: 401,
-        message: 'the credential for the provider must be `Bearer TOKEN` or a key',
-      });
-    },
-  );
+  it.each([
+    'Basic abc',
+    'Bearer a b',
+    'Bearer a, Bearer b',
+    'k\u00e9y',
+    'Bearer a,b c',
+    'a:b:c:d:e:f:g:h',
+  ])('is refused as %j', async (sent) => {
+    await expect(read(STANDARD, { ...bearer, [NAME]: sent })).rejects.toMatchObject({
+      code: 'client_credential_refused',
+      status: 401,
+      message: 'the credential for the provider must be `Bearer TOKEN` or a key',
+    });
+  });
 
   it(
     verifies('providers.client-auth', 'is never a key of the gateway, of whatever organization'),
@@ -86,6 +91,12 @@ describe('the credential of a client', () => {
             code: 'client_credential_refused',
             message: expect.stringContaining('is a key of this gateway'),
           });
+      const wrapped = (key: string) => [`${key},`, `"${key}"`, `vendor-1,${key}`, `Bearer:${key}`];
+      for (const sent of Object.keys(KEYS).flatMap(wrapped))
+        await expect(read(STANDARD, { ...bearer, [NAME]: sent })).rejects.toMatchObject({
+          code: 'client_credential_refused',
+          message: expect.stringContaining('is a key of this gateway'),
+        });
       for (const key of Object.keys(KEYS))
         await expect(
           read(MESSAGES, { 'x-api-key': OURS, authorization: `Bearer ${key}` }),
