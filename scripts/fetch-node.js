@@ -1,6 +1,6 @@
 // Brings a Node.js release from the package registry and prints where its executable lies:
 // `node scripts/fetch-node.js 22.23.3`, without a version all that are tested. It is kept below the
-// user's cache folder, outside of the checkout, and must have the hash that stands here.
+// user's cache folder, outside of the checkout, and must have the hash below.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -24,7 +24,7 @@ const HASHES = {
   },
 };
 
-/** Outside of the checkout: every clean one would download them anew. */
+/** Outside of the checkout: every clean one would download them again. */
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'agent-gateway/node');
 
 const [, , ...asked] = process.argv;
