@@ -15,7 +15,14 @@ import { type CodeBlock, sessionSteps, toPattern } from './code-blocks.ts';
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const ADDRESS = 'http://127.0.0.1:8787';
 /** What the pages import. */
-const CLIENTS = ['openai', '@anthropic-ai/sdk', '@google/genai', '@modelcontextprotocol/sdk'];
+const CLIENTS = [
+  'openai',
+  '@anthropic-ai/sdk',
+  '@google/genai',
+  '@modelcontextprotocol/sdk',
+  'ai',
+  '@ai-sdk/openai',
+];
 
 /** A folder with a terminal. */
 export interface Desk {
