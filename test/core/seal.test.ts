@@ -49,6 +49,13 @@ describe('createSealer', () => {
     }
   });
 
+  it('opens nothing with an appendix, which a lenient decoder would skip', () => {
+    const sealer = createSealer([NEW]);
+    const sealed = sealer.seal('secret', 'place');
+    for (const appendix of ['-x', '.x', '=', ' ', 'A'])
+      expect(() => sealer.open(sealed + appendix, 'place')).toThrow(SealError);
+  });
+
   it('opens nothing whose tag was shortened, which would be easy to guess', () => {
     const sealer = createSealer([NEW]);
     const [format, id, payload = ''] = sealer.seal('', 'place').split('.');
