@@ -48,6 +48,11 @@ const answer =
   (body: unknown, status = 200): Handler =>
   () => ({ status, body });
 const list = (...data: unknown[]) => answer({ data, next_page: null });
+/** Keys of a gateway that tells neither their use nor their owners. */
+const keysOf =
+  (...data: unknown[]): Handler =>
+  (call, response) =>
+    call.path === '/admin/v1/keys' ? list(...data)(call, response) : { status: 404, body: {} };
 
 describe('keys', () => {
   it(verifies('cli.keys', 'create prints the value once, alone on stdout'), async () => {
@@ -117,12 +122,12 @@ describe('keys', () => {
   });
 
   it('list shows hints and never a value', async () => {
-    const shown = await run(list(KEY), ['keys', 'list', '-o', 'wide']);
+    const shown = await run(keysOf(KEY), ['keys', 'list', '-o', 'wide']);
     expect(shown.stdout).toContain('sk-tes…0123');
     expect(shown.stdout).toContain('10.00 in all');
     expect(shown.stdout.split('\n').every((line) => line === line.trimEnd())).toBe(true);
-    expect((await run(list(KEY), ['keys', 'list', '-q'])).stdout).toBe('app\n');
-    expect((await run(list(KEY), ['keys', 'list', '--json'])).json().data).toEqual([
+    expect((await run(keysOf(KEY), ['keys', 'list', '-q'])).stdout).toBe('app\n');
+    expect((await run(keysOf(KEY), ['keys', 'list', '--json'])).json().data).toEqual([
       { ...KEY, state: 'active' },
     ]);
   });
@@ -689,12 +694,12 @@ describe('every remote command', () => {
   );
 
   it('prints a result that is one JSON document with -o json', async () => {
-    const ok = await run(list(KEY), ['keys', 'list', '-o', 'json']);
+    const ok = await run(keysOf(KEY), ['keys', 'list', '-o', 'json']);
     expect(ok.json()).toMatchObject({ schema: 'gateway.keys.list/v1', ok: true, error: null });
   });
 
   it('shows the key nowhere, not even with --debug', async () => {
-    const debug = await run(list(KEY), ['keys', 'list', '--debug']);
+    const debug = await run(keysOf(KEY), ['keys', 'list', '--debug']);
     expect(debug.stderr).toContain('GET /admin/v1/keys → 200');
     expect(debug.stdout + debug.stderr).not.toContain('sk-test-0000000000000123');
   });
