@@ -1,6 +1,6 @@
 import type { EntryCall } from '../entry-call.ts';
 import type { McpTransport, McpTransports, TransportOwner } from './mcp-transports.ts';
-import { MCP_VERSIONS } from './mcp-versions.ts';
+import { KNOWN_VERSIONS, MCP_VERSIONS } from './mcp-versions.ts';
 import { Refusal, SESSION_NOT_FOUND } from './refusal.ts';
 
 export function ownerOf({ service: { id, organization } }: EntryCall): TransportOwner {
@@ -24,7 +24,7 @@ export function sessionIdOf(call: EntryCall): string {
 export function checkVersion({ exchange: { request } }: EntryCall): void {
   const version = request.headers['mcp-protocol-version'];
   if (version === undefined || MCP_VERSIONS.includes(String(version))) return;
-  const message = `unsupported MCP-Protocol-Version; known are ${MCP_VERSIONS.join(', ')}`;
+  const message = `unsupported MCP-Protocol-Version; known are ${KNOWN_VERSIONS.join(', ')}`;
   throw new Refusal(400, message);
 }
 

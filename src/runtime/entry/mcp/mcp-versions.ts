@@ -14,3 +14,5 @@ export function negotiate(asked: string): string {
 
 /** Revisions of stateless requests, newest first. */
 export const MODERN_VERSIONS: readonly string[] = ['2026-07-28'];
+
+export const KNOWN_VERSIONS: readonly string[] = [...MODERN_VERSIONS, ...MCP_VERSIONS];

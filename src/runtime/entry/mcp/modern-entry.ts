@@ -21,7 +21,7 @@ import {
   parseParams,
   toolNamed,
 } from './mcp-methods.ts';
-import { MCP_VERSIONS, MODERN_VERSIONS } from './mcp-versions.ts';
+import { KNOWN_VERSIONS } from './mcp-versions.ts';
 import { questionsOf, takeAnswers } from './questions.ts';
 import { Refusal, toRefusal } from './refusal.ts';
 import { readModern, TASKS } from './modern-request.ts';
@@ -133,7 +133,7 @@ async function answer(
 
 function discover(_request: ModernRequest, { call: { service } }: Working): object {
   return {
-    supportedVersions: [...MODERN_VERSIONS, ...MCP_VERSIONS],
+    supportedVersions: KNOWN_VERSIONS,
     capabilities: { tools: {}, extensions: { [TASKS]: {} } },
     instructions: instructionsOf(service),
     ...toCache('private'),

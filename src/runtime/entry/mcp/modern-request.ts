@@ -8,7 +8,7 @@ import {
 } from '../../../core/mcp/mcp-headers.ts';
 import { RPC } from '../json-rpc.ts';
 import type { RpcRequest } from '../json-rpc.ts';
-import { MCP_VERSIONS, MODERN_VERSIONS } from './mcp-versions.ts';
+import { KNOWN_VERSIONS, MCP_VERSIONS, MODERN_VERSIONS } from './mcp-versions.ts';
 import { takesForms } from './questions.ts';
 import { Refusal } from './refusal.ts';
 
@@ -30,8 +30,8 @@ export interface ModernRequest extends Omit<RpcRequest, 'type'> {
 
 /** True for a message of a revision without `initialize`, from its body or its header. */
 export function isModern(value: unknown, headers: IncomingHttpHeaders): boolean {
-  if (Array.isArray(value)) return value.some((one) => mcpMetaOf(one) !== undefined);
-  if (mcpMetaOf(value) !== undefined) return true;
+  const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (messages.some((one) => mcpMetaOf(one) !== undefined)) return true;
   return namesModern(headers) && !(isJsonObject(value) && value['method'] === 'initialize');
 }
 
@@ -65,7 +65,7 @@ function checkVersion(requested: unknown, headers: IncomingHttpHeaders): void {
   if (typeof requested !== 'string') throw missing(MCP_VERSION_MEMBER);
   compare('MCP-Protocol-Version', headers['mcp-protocol-version'], requested);
   if (MODERN_VERSIONS.includes(requested)) return;
-  const supported = [...MODERN_VERSIONS, ...MCP_VERSIONS];
+  const supported = KNOWN_VERSIONS;
   const older = MCP_VERSIONS.includes(requested) ? `; ${requested} begins with initialize` : '';
   const message = `unsupported protocol version${older}; known are ${supported.join(', ')}`;
   throw new Refusal(400, message, { code: UNSUPPORTED_VERSION, data: { supported, requested } });
