@@ -51,9 +51,17 @@ function* readSteps(document: JsonDocument, peek: RequestPeek): Steps<Answer | u
     usage: peek.question ? NO_USAGE : readResponsesUsage(document),
     outputChars: measureItems(value['output']),
     pins: pinsOfAnswer(value),
-    stored: peek.unstored !== true && value['store'] !== false,
+    stored: isStored(peek, value['store']),
     work: peek.background || peek.question ? toWork(value) : undefined,
   };
+}
+
+/**
+ * True for what its provider can be asked for later. Work in the background can be polled also where it is not
+ * stored, and what was found now may be found again.
+ */
+export function isStored({ background, question, unstored }: RequestPeek, store: unknown): boolean {
+  return background === true || question !== undefined || (unstored !== true && store !== false);
 }
 
 /** The state of a Response that may outlive its call; undefined without a usable id. */

@@ -20,7 +20,7 @@ import { publicSlots } from './public/public-slots.ts';
 import type { Shape } from './public/shape.ts';
 import { hasContent, isOfReasoning, toErrorEvent } from './responses-event.ts';
 import { toResponsesFailure } from './responses-failure.ts';
-import { toWork } from './responses-answer.ts';
+import { isStored, toWork } from './responses-answer.ts';
 import { measureItems } from './responses-output.ts';
 import { MAX_PINS, pinsOfAnswer } from './responses-pins.ts';
 import { usageOfResponse } from './responses-usage.ts';
@@ -57,7 +57,7 @@ class ResponsesStream extends EventStream {
   }
 
   get stored(): boolean {
-    return this.#peek.unstored !== true && this.#store !== false;
+    return isStored(this.#peek, this.#store);
   }
 
   protected close(): void {
@@ -93,16 +93,18 @@ class ResponsesStream extends EventStream {
         return this.fail('malformed', 'an event of the provider is of another response');
       this.contentSeen ||= this.work !== undefined;
     }
-    const fails = type === 'error' || type === 'response.failed';
+    const isFailed = type === 'response.failed';
+    // Of one that is looked up it is the end, as any other.
+    const fails = type === 'error' || (isFailed && !question);
     // The error for the client takes the sequence number of the failure event that it replaces.
     if (typeof sequence === 'number') this.#sequence = fails ? sequence : sequence + 1;
     if (fails) this.#readFailure(type, event, to.frame);
     else {
       this.#note(type, event);
-      const isLast = type === 'response.completed' || type === 'response.incomplete';
+      const isLast = isFailed || type === 'response.completed' || type === 'response.incomplete';
       if (isLast && !this.contentSeen)
         return this.fail('truncated', 'the stream of the provider ended without an answer');
-      const isKnown = typeof sequence === 'number' && sequence <= (question?.after ?? -1);
+      const isKnown = typeof sequence === 'number' && sequence <= (question?.after ?? -Infinity);
       const kept = isKnown ? undefined : keepPublic(to.frame.payload ?? '', shape, slots);
       if (kept !== undefined) forward(type, kept, to);
       this.ended = isLast;

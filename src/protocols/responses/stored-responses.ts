@@ -1,6 +1,7 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import { answerDocument } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
@@ -8,11 +9,11 @@ import type { Answer, Question, RequestAddress, RequestPeek, WireProtocol } from
 import { scanRequest } from '../scan-request.ts';
 import type { RequestSource } from '../scan-request.ts';
 import { isWorkId } from '../work-id.ts';
+import { isPublicItem } from './public/item-shapes.ts';
 import { keepPublic } from './public/keep-public.ts';
 import { FAMILY_SHAPES } from './public/response-shape.ts';
 import { readResponsesAnswer, readResponsesUsage } from './responses-answer.ts';
 import { toErrorEvent } from './responses-event.ts';
-import { isBlank } from './responses-output.ts';
 import { pinsOfAnswer, responsePin } from './responses-pins.ts';
 import { encodeResponses, peekResponses } from './responses-request.ts';
 import { createResponsesStream } from './responses-stream.ts';
@@ -91,7 +92,9 @@ export const compact = operation('compact', (source) => {
 });
 
 function isCompaction({ id, output }: Members): boolean {
-  return typeof id === 'string' && Array.isArray(output) && !isBlank({ output });
+  const items: unknown[] = Array.isArray(output) ? output : [];
+  const isKept = items.some((item) => isJsonObject(item) && isPublicItem(item['type']));
+  return typeof id === 'string' && isKept;
 }
 
 /** A wire for a Response that its provider keeps: the request is no more than its address. */

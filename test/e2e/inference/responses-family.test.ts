@@ -310,7 +310,9 @@ describe.each([
   });
 
   it(verifies(id, 'fails closed on anything else'), async () => {
-    for (const body of [{ object: 'response', output: [] }, { ok: true }, '[]', '{']) {
+    const hidden = [{ type: 'private_item', encrypted_content: 'x' }];
+    const empty = { id: 'resp_c', object: 'response.compaction', output: hidden };
+    for (const body of [empty, { object: 'response', output: [] }, { ok: true }, '[]', '{']) {
       b.play = (to) => (sendJson(to, 200, body), true);
       expect((await ask('m/b')).status).toBe(502);
     }

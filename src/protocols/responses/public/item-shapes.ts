@@ -94,6 +94,8 @@ const HOSTED_KINDS = {
   tool_search_output: object(`${CALL} execution`, { tools: list(TOOL) }),
   additional_tools: object('id role', { tools: list(TOOL) }),
   compaction: object('id encrypted_content created_by'),
+  // Another name for it, which Codex reads.
+  compaction_summary: object('id encrypted_content created_by'),
 };
 
 const OUTPUT_KINDS = {
