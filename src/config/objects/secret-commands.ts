@@ -1,3 +1,6 @@
+import type { ChildProcess } from 'node:child_process';
+import { delimiter, dirname, isAbsolute, join, relative } from 'node:path';
+import { printable } from '../../core/printable.ts';
 import { toShellWord } from '../../core/shell-word.ts';
 
 /** The command of `${secret:exec:COMMAND}`, with the folder that it runs in. */
@@ -48,18 +51,27 @@ export function createSecretCommands(options: SecretCommandsOptions): SecretComm
     const { words } = splitWords(name);
     const [program = ''] = words;
     if (!isAllowed(words, options.allowed)) throw refusal(words, options);
-    const { timeoutMs, note } = options;
+    const { timeoutMs, note, isOwnFile } = options;
     const onStart = (): void => note(`ran ${program} for \${secret:exec:${name}}`);
-    return toText(program, await outputOf(words, { env, directory, timeoutMs, onStart }));
+    const settings = { directory, timeoutMs, onStart };
+    const made = isOwnFile
+      ? outputOf(words, { ...settings, env })
+      : outputOf(words, { ...settings, env: withoutPrograms(env, directory), notFound: NOT_THERE });
+    return toText(program, await made);
   };
   return {
     run(command) {
-      const key = JSON.stringify([command.directory, command.name]);
+      const key = keyOf(command);
       const known = outputs.get(key) ?? run(command);
       outputs.set(key, known);
       return known;
     },
   };
+}
+
+/** Equal for commands that run once. */
+export function keyOf({ directory, name }: SecretCommand): string {
+  return JSON.stringify([directory, name]);
 }
 
 export interface CommandWords {
@@ -77,6 +89,8 @@ const PART = /'([^']*)'|"((?:\\[^]|[^"\\])*)"|\\([^])|(\s+)|([^\s'"\\]+)/y;
  * expanded, and a character such as `|` is a plain one.
  */
 export function splitWords(text: string): CommandWords {
+  // They could make the line that names the command look like another one.
+  if (printable(text) !== text) return { words: [], fault: 'it holds invisible characters' };
   const words: string[] = [];
   let word: string | undefined;
   let shell: string | undefined;
@@ -141,25 +155,40 @@ function environmentOf({
   return Object.fromEntries(set.filter(([name, value]) => !isHidden(name) && !values.has(value)));
 }
 
-/** Ends the command with all that it started when it takes too long or prints too much. */
-async function outputOf(
-  [program = '', ...args]: readonly string[],
-  {
-    env,
-    directory,
-    timeoutMs = TIMEOUT_MS,
-    onStart,
-  }: {
-    env: Record<string, string>;
-    directory: string;
-    timeoutMs: number | undefined;
-    onStart: () => void;
-  },
-): Promise<Buffer> {
+const NOT_THERE =
+  'is no program of this machine; folders of PATH in that of the file, and node_modules/.bin, do not count, since the author of a proposal could fill them';
+
+/**
+ * Leaves out of `PATH` where the author of a proposal can lay a program of an allowed name: folders below that
+ * of the file, relative ones, and those that npm puts before all others for a project.
+ */
+function withoutPrograms(
+  { PATH = '', ...env }: Record<string, string>,
+  directory: string,
+): Record<string, string> {
+  const isBelow = (folder: string): boolean =>
+    dirname(directory) !== directory && !/^\.\.(\/|$)/.test(relative(directory, folder));
+  const kept = PATH.split(delimiter).filter(
+    (one) =>
+      isAbsolute(one) && !isBelow(one) && !join(one, '/').endsWith(join('/node_modules/.bin/')),
+  );
+  return kept.length === 0 ? env : { ...env, PATH: kept.join(delimiter) };
+}
+
+interface RunSettings {
+  readonly env: Record<string, string>;
+  readonly directory: string;
+  readonly timeoutMs: number | undefined;
+  /** End of the sentence about a program that is not there. */
+  readonly notFound?: string;
+  onStart(): void;
+}
+
+async function outputOf(words: readonly string[], settings: RunSettings): Promise<Buffer> {
   const { spawn } = await import('node:child_process');
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+  const { env, directory } = settings;
+  const [program = '', ...args] = words;
+  try {
     const child = spawn(program, args, {
       cwd: directory,
       env,
@@ -169,10 +198,37 @@ async function outputOf(
       detached: true,
       windowsHide: true,
     });
-    const fail = (why: string): void => {
+    return await readOutput(child, program, settings);
+  } catch (thrown) {
+    if (thrown instanceof SecretCommandError) throw thrown;
+    // As for arguments that are longer than the system takes.
+    const { code } = thrown as NodeJS.ErrnoException;
+    throw new SecretCommandError(`${program} cannot be started (${code})`);
+  }
+}
+
+/** Ends the command with all that it started when it takes too long or prints too much. */
+function readOutput(
+  child: ChildProcess,
+  program: string,
+  { timeoutMs = TIMEOUT_MS, notFound = 'is no program of this machine', onStart }: RunSettings,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    // Absent where the process can open no more files.
+    const { stdout } = child;
+    const end = (): void => endGroup(child.pid);
+    // What ends this process does not end a group of its own.
+    process.once('exit', end);
+    const settle = (): void => {
       clearTimeout(timer);
-      child.stdout.destroy();
-      endGroup(child.pid);
+      process.off('exit', end);
+    };
+    const fail = (why: string): void => {
+      settle();
+      stdout?.destroy();
+      end();
       reject(new SecretCommandError(`${program} ${why}`));
     };
     const timer = setTimeout(
@@ -181,9 +237,9 @@ async function outputOf(
     );
     child.on('spawn', onStart);
     child.on('error', ({ code }: NodeJS.ErrnoException) =>
-      fail(code === 'ENOENT' ? 'is no program of this machine' : `cannot be started (${code})`),
+      fail(code === 'ENOENT' ? notFound : `cannot be started (${code})`),
     );
-    child.stdout.on('data', (chunk: Buffer) => {
+    stdout?.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
       if (size > MAX_BYTES) fail(`printed more than ${MAX_BYTES} bytes`);
@@ -194,7 +250,7 @@ async function outputOf(
         return fail(
           `ended ${how}; its words are not shown, since they may hold the value: run it by hand`,
         );
-      clearTimeout(timer);
+      settle();
       resolve(Buffer.concat(chunks));
     });
   });

@@ -176,7 +176,8 @@ function allowedCommands(
   { config, origins }: ResolvedServer,
   { commands, env }: LoadConfigOptions,
 ): Omit<SecretCommandsOptions, 'isHidden'> | undefined {
-  const counts = commands?.isOwnFile || origins.get('secrets.exec') !== 'file';
+  const origin = origins.get('secrets.exec');
+  const counts = commands?.isOwnFile || origin === 'flag' || origin === 'env';
   return commands && { ...commands, env, allowed: counts ? (config?.secrets.exec ?? []) : [] };
 }
 

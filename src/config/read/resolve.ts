@@ -1,4 +1,5 @@
 import { relative, resolve as resolvePath, sep } from 'node:path';
+import { printable } from '../../core/printable.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import { formatPath, type Path, type Places } from '../source/locate.ts';
 import type { ParsedDocument } from '../source/parse-yaml.ts';
@@ -149,7 +150,7 @@ function toSecret(argument: string, path: Path, resolution: Resolution): SecretR
 function checkCommand(command: string, path: Path, resolution: Resolution): void {
   const { fault, shell } = splitWords(command);
   if (fault !== undefined)
-    report(resolution, path, { message: `\${secret:exec:${command}}: ${fault}` });
+    report(resolution, path, { message: `\${secret:exec:${printable(command)}}: ${fault}` });
   if (shell === undefined) return;
   const message = `no shell runs this command, so ${shell} is a plain character`;
   const hint =

@@ -1,6 +1,7 @@
 import { resolveSecret, SecretRef } from '../../config/objects/references.ts';
 import type { SecretSource } from '../../config/objects/references.ts';
-import type { SecretCommands } from '../../config/objects/secret-commands.ts';
+import { keyOf, SecretCommandError } from '../../config/objects/secret-commands.ts';
+import type { SecretCommand, SecretCommands } from '../../config/objects/secret-commands.ts';
 import type { GatewayConfig } from '../../config/read/load-config.ts';
 import { secretRefs } from '../../config/read/secrets.ts';
 
@@ -39,7 +40,7 @@ export async function toSettingsMessage({
   const variables = { ...fromEnvFile };
   const outputs: [string, string][] = [];
   for (const { ref } of secretRefs(server))
-    if (ref.source === 'exec') outputs.push([ref.name, await resolveSecret(ref, sources)]);
+    if (ref.source === 'exec') outputs.push([keyOf(ref), await resolveSecret(ref, sources)]);
   const message = { server, origins: [...origins], fromEnvFile: variables, outputs };
   return JSON.stringify(message, mark);
 }
@@ -57,6 +58,11 @@ export function fromSettingsMessage(message: string): ReceivedSettings {
     outputs: [string, string][];
   };
   const values = new Map(outputs);
-  const commands = { run: async ({ name }: { name: string }) => values.get(name) ?? '' };
+  const run = async (command: SecretCommand): Promise<string> => {
+    const value = values.get(keyOf(command));
+    if (value !== undefined) return value;
+    throw new SecretCommandError('no command runs in a worker');
+  };
+  const commands = { run };
   return { server, origins: new Map(origins), fromEnvFile, commands };
 }

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, realpathSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createSecretCommands,
   splitWords,
@@ -46,6 +46,13 @@ describe('words', () => {
   it.each([`a 'b`, `a "b`, 'a \\', '', '  ', "''"])('are refused in %j', (text) => {
     expect(splitWords(text).fault).toBeTypeOf('string');
   });
+
+  it.each(['a\u001b[8mb', 'a\u0000b', 'a\u202eb'])(
+    'are refused where %j cannot be seen',
+    (text) => {
+      expect(splitWords(text)).toEqual({ words: [], fault: 'it holds invisible characters' });
+    },
+  );
 
   it('keep what only a shell would understand, which is named', () => {
     expect(splitWords('cat key | base64 -d')).toEqual({
@@ -137,6 +144,52 @@ describe('a command', () => {
       await expect(fault(run('true'))).resolves.toContain('printed nothing');
       await expect(fault(run(`printf '\\377'`))).resolves.toContain('no text in UTF-8');
       await expect(fault(run(`sh -c 'kill -9 $$'`))).resolves.toContain('by SIGKILL');
+      await expect(fault(run(`echo ${'x'.repeat(3_000_000)}`))).resolves.toContain(
+        'echo cannot be started (E2BIG)',
+      );
+    },
+  );
+
+  it('ends with the process that waits for it, and leaves nothing there', async () => {
+    const before = process.listeners('exit');
+    const { run, notes } = commands();
+    const ended = fault(run('sleep 30'));
+    await expect.poll(() => notes).toHaveLength(1);
+    const added = process.listeners('exit').filter((one) => !before.includes(one));
+    expect(added).toHaveLength(1);
+    for (const end of added) end.call(process, 0);
+    await expect(ended).resolves.toContain('by SIGKILL');
+    expect(process.listeners('exit')).toEqual(before);
+  });
+});
+
+describe('a program that the author of a proposal lays next to the file', () => {
+  const folders = ['bin', '../node_modules/.bin'].map((one) => join(directory, 'project', one));
+  const project = join(directory, 'project');
+  const usual = process.env['PATH'] ?? '';
+  const from = (path: string, isOwnFile = false): Promise<string> => {
+    const options = { allowed: ['id'], isOwnFile, env: { PATH: path }, note: () => undefined };
+    const made = createSecretCommands({ ...options, isHidden: () => false });
+    return fault(made.run({ name: 'id -u', directory: project }));
+  };
+  beforeAll(() => {
+    for (const folder of [project, ...folders]) {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, 'id'), '#!/bin/sh\necho laid\n', { mode: 0o755 });
+    }
+  });
+
+  it(
+    verifies('secrets.exec', 'is not the one that is allowed, wherever PATH finds it first'),
+    async () => {
+      const own = `no fault: ${process.getuid?.()}`;
+      for (const first of ['.', '', 'bin', project, `${project}/`, ...folders])
+        expect([first, await from(`${first}:${usual}`)]).toEqual([first, own]);
+      expect(await from('.')).toBe(own);
+      expect(await from(`bin:${usual}`, true)).toBe('no fault: laid');
+      expect(await from(`${folders[1]}:/none`)).toContain(
+        'id is no program of this machine; folders of PATH in that of the file',
+      );
     },
   );
 });

@@ -57,6 +57,8 @@ it(
     await expect(resolveSecret(server.secrets.masterKey!, sources)).resolves.toBe(
       'value of op read key',
     );
+    const elsewhere = new SecretRef('exec', 'op read key', '/other');
+    await expect(resolveSecret(elsewhere, sources)).rejects.toThrow('no command runs in a worker');
   },
 );
 
