@@ -95,7 +95,7 @@ export function unknownText(operations: readonly string[]): string {
     return `- ${request.protocol}: ${names.join(', ') || 'none'}`;
   });
   return [
-    'Paths of the newest official clients that nothing serves; behind a tree of paths stands how many:',
+    'Paths of the newest official clients that nothing serves; a tree of paths is followed by their number:',
     paths.join('\n'),
     'Members of their requests that no other protocol has: providers of the protocol get them as they are, and translated requests are sent without them, named in `x-gateway-dropped-fields`:',
     members.join('\n'),

@@ -42,7 +42,7 @@ export async function readClientCredential(
   return { form: scheme === undefined ? 'key' : 'token', value };
 }
 
-/** True also for a key in quotes, behind a scheme of its own, or joined with another value. */
+/** True also for a key in quotes, after a scheme of its own, or joined with another value. */
 async function holdsKey(parts: Iterable<string>, lookup: KeyLookup): Promise<boolean> {
   try {
     for (const part of parts) if (part !== '' && (await lookup(part)) !== 'unknown') return true;

@@ -237,7 +237,7 @@ export const CONTRACT: readonly ContractRow[] = [
   },
   {
     row: 'Prompt caching: `cache_control`, for an hour with its beta',
-    gateway: 'forwarded wherever it stands',
+    gateway: 'forwarded as it comes',
     in: 'work',
     holds: (traffic) =>
       carries(
@@ -286,7 +286,7 @@ export const CONTRACT: readonly ContractRow[] = [
   },
   {
     row: '`anthropic-ratelimit-unified-*` of answers',
-    gateway: "withheld: they tell of the provider's account, which clients share",
+    gateway: "withheld: they are of the provider's account, which clients share",
     in: 'work',
     holds: (traffic) =>
       every(
@@ -297,7 +297,7 @@ export const CONTRACT: readonly ContractRow[] = [
   {
     row: '`GET /v1/models?limit=1000` within 3 s, without a redirect',
     gateway:
-      'the models of the key; the client keeps those with `claude` in their names; `x-api-key` alone needs `server.compat.model_lists`',
+      'the models of the key; the client keeps those with `claude` in their names; with no other than `x-api-key` it needs `server.compat.model_lists`',
     in: 'work',
     holds: (traffic) =>
       every(at(traffic, '/v1/models?limit=1000'), ({ answer }) => answer.status === 200) &&
