@@ -35,8 +35,8 @@ export interface ExchangeOptions {
   candidate: Candidate;
   /** Wire to the candidate. */
   wire: Wire;
-  /** Begins the report on the candidate, when its request is sent and no longer waits. */
-  onBegun(): HealthReport;
+  /** Begins the report on the candidate, if there is one, when its request is sent and no longer waits. */
+  onBegun(): HealthReport | undefined;
   maxAnswerBytes: number;
   /** Most values of an answer that is parsed whole. */
   maxAnswerValues: number;

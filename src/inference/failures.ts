@@ -225,7 +225,7 @@ export function codingFailure(
 const OF_CLIENT: ReadonlySet<number> = new Set([401, 402, 403, 429]);
 
 /**
- * A provider that refuses the client's own credential: that is told to its owner, and says nothing about the
+ * A provider that refuses the client's own credential: that is reported to its owner, and says nothing about the
  * route. Only a rate that is full leads to the next candidate.
  */
 function lentFailure(

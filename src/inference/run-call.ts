@@ -169,6 +169,8 @@ function send(
       onBegun() {
         startedAt = clock.monotonic();
         call.record.sentAt ??= startedAt;
+        // A request about a stored thing shows neither how fast nor whether the model answers.
+        if (call.peek.question) return undefined;
         return deps.health.begin(route, call.peek.stream ? 'stream' : 'whole');
       },
       maxAnswerBytes: deps.maxAnswerBytes,

@@ -60,9 +60,17 @@ export function planFor(
   const { principal, tracker } = request;
   const owner =
     tracker?.ownerOf?.(principal, pins) ?? deps.affinity.find(principal.organizationId, pins);
-  return owner
-    .catch(asPersistence)
-    .then((account) => makePlan(request, { ...asked, account }, deps));
+  return owner.catch(asPersistence).then((account) => {
+    const model = asked.peek.question ? atAccount(request, asked.model, account) : asked.model;
+    return makePlan(request, { ...asked, model, account }, deps);
+  });
+}
+
+/** The model, or another one with a route to the account where its own have none: a fallback or a downgrade answered. */
+function atAccount({ catalog, protocol }: InferenceRequest, model: Model, account?: string): Model {
+  const leads = ({ routes }: Model): boolean =>
+    routes.some(({ provider, protocols }) => provider.id === account && protocols.has(protocol.id));
+  return leads(model) ? model : ([...catalog.models.values()].find(leads) ?? model);
 }
 
 function makePlan(

@@ -57,8 +57,8 @@ function* readSteps(document: JsonDocument, peek: RequestPeek): Steps<Answer | u
 }
 
 /**
- * True for what its provider can be asked for later. Work in the background can be polled also where it is not
- * stored, and what was found now may be found again.
+ * True for an answer that its provider can be asked for later. Work in the background can be polled also where
+ * it is not stored, and a stored thing that was found may be found again.
  */
 export function isStored({ background, question, unstored }: RequestPeek, store: unknown): boolean {
   return background === true || question !== undefined || (unstored !== true && store !== false);

@@ -69,6 +69,20 @@ describe('a Responses answer', () => {
     },
   );
 
+  it.each([
+    [{}, undefined, true],
+    [{}, false, false],
+    [{ unstored: true }, undefined, false],
+    [{ unstored: true, background: true }, false, true],
+  ] as const)(
+    verifies('responses.background', 'of a request %j with `store` %j can be asked for: %j'),
+    (asked, store, stored) => {
+      const body = Buffer.from(finished({ store, output: [message('hi')] }));
+      const peek = fakePeek({ model: 'acme/größe', ...asked });
+      expect(atOnce(responses.readAnswer(body, peek, ANSWER))?.stored).toBe(stored);
+    },
+  );
+
   it('carries the logical model, reads usage and is pinned to its provider', () => {
     const output = [reasoning('gAAA'), message('héllo'), call('f')];
     const answer = read(finished({ output, usage: USAGE }));

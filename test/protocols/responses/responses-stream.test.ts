@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { StreamReader } from '../../../src/protocols/protocol.ts';
+import type { Question, StreamReader } from '../../../src/protocols/protocol.ts';
 import { EVENTS } from '../../../src/protocols/responses/public/event-shapes.ts';
 import { createResponsesStream } from '../../../src/protocols/responses/responses-stream.ts';
 import { verifies } from '../../requirements.ts';
@@ -390,5 +390,41 @@ describe('a Responses stream', () => {
     expect(run(frames([created, ...many.flat()])).reader.failure).toMatchObject({
       kind: 'malformed',
     });
+  });
+});
+
+describe('a Responses stream that is looked up', () => {
+  const read = (question: Question, ...events: readonly Event[]): Run => {
+    const peek = fakePeek({ model: 'acme/größe', question });
+    const reader = createResponsesStream({ ...ANSWER, peek });
+    const parts = [reader.push(Buffer.from(frames(events))), reader.end()];
+    return { output: Buffer.concat(parts.filter((part) => part !== undefined)).toString(), reader };
+  };
+  const question: Question = { method: 'GET', below: ['resp_1'], query: 'stream=true' };
+  const message = 'key sk-proj-abc123def456';
+  const failed = response({ status: 'failed', error: { code: 'server_error', message } });
+  const events: Event[] = [
+    { ...created, sequence_number: 0 },
+    { type: 'response.failed', sequence_number: 1, response: failed },
+  ];
+
+  it(verifies('responses.lookup', 'ends with the failure that its provider keeps'), () => {
+    const { output, reader } = read(question, ...events);
+    expect(eventsIn(output).at(-1)).toMatchObject({
+      type: 'response.failed',
+      response: { model: 'acme/größe', error: { code: 'server_error' } },
+    });
+    expect(output).not.toContain('sk-proj');
+    expect([reader.ended, reader.failure, reader.work?.status]).toEqual([
+      true,
+      undefined,
+      'failed',
+    ]);
+    expect(read({ ...question, after: 1 }, ...events).output).toBe('');
+  });
+
+  it(verifies('responses.lookup', 'can be looked up again, though it is not stored'), () => {
+    const unstored = { ...events[1], response: { ...failed, store: false } } as Event;
+    expect(read(question, unstored).reader.stored).toBe(true);
   });
 });
