@@ -181,6 +181,15 @@ describe('GET of a Service over MCP', () => {
     second?.();
     expect(room.enter('a')).toBeDefined();
   });
+
+  it('counts each task that it follows', () => {
+    const room = createStreamRoom(4);
+    const leave = room.enter('a', 3);
+    expect(room.enter('a', 2)).toBeUndefined();
+    expect(room.enter('a')).toBeDefined();
+    leave?.();
+    expect(room.enter('a', 3)).toBeDefined();
+  });
 });
 
 describe('a call over MCP that waits for a turn', () => {

@@ -2,28 +2,28 @@ import { Refusal } from './refusal.ts';
 
 /** Bounds how many streams each organization has open. */
 export interface StreamRoom {
-  /** Most streams of one organization on one process. */
+  /** Most slots of one organization on one process. */
   readonly max: number;
-  /** Returns the release of a slot; undefined when no slot is free. */
-  enter(organization: string): (() => void) | undefined;
+  /** Returns the release of so many slots, by default one; undefined when fewer are free. */
+  enter(organization: string, slots?: number): (() => void) | undefined;
 }
 
-/** Each stream is a socket and a few kilobytes. */
+/** Each stream is a socket and a few kilobytes; each task that it follows reads a log with every change. */
 export const MAX_STREAMS = 500;
 
 export function createStreamRoom(max: number): StreamRoom {
   const open = new Map<string, number>();
   return {
     max,
-    enter(organization) {
+    enter(organization, slots = 1) {
       const count = open.get(organization) ?? 0;
-      if (count >= max) return undefined;
-      open.set(organization, count + 1);
+      if (count + slots > max) return undefined;
+      open.set(organization, count + slots);
       let isIn = true;
       return () => {
         if (!isIn) return;
         isIn = false;
-        const left = (open.get(organization) ?? 1) - 1;
+        const left = (open.get(organization) ?? slots) - slots;
         if (left > 0) open.set(organization, left);
         else open.delete(organization);
       };
@@ -32,9 +32,9 @@ export function createStreamRoom(max: number): StreamRoom {
 }
 
 /** @throws Refusal 429 */
-export function enterRoom(room: StreamRoom, organization: string): () => void {
-  const leave = room.enter(organization);
+export function enterRoom(room: StreamRoom, organization: string, slots?: number): () => void {
+  const leave = room.enter(organization, slots);
   if (leave) return leave;
-  const message = `the organization has ${room.max} event streams open; close one first`;
+  const message = `an organization has at most ${room.max} event streams and tasks on them; close a stream first`;
   throw new Refusal(429, message);
 }

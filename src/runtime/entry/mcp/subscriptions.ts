@@ -42,7 +42,7 @@ export async function listen(
   if (form === 'json') throw new Refusal(406, 'Accept: text/event-stream is required');
   const reader = { ...call, takesForms };
   const taskIds = await knownOf(notifications.taskIds ?? [], reader, deps);
-  const leave = enterRoom(deps.room, call.service.organization);
+  const leave = enterRoom(deps.room, call.service.organization, Math.max(1, taskIds.length));
   // Its client could make no call with a bound of one at a time.
   call.leave();
   const caller = watchCaller(call.exchange, deps.standing);
