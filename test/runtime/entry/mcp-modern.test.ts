@@ -205,7 +205,8 @@ describe('a request that the revision does not have', () => {
     const server = await serveServices();
     const headers = modernHeaders('tools/list');
     const response = { jsonrpc: '2.0', id: 1, result: {} };
-    for (const message of [[body('tools/list')], response])
+    const former = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    for (const message of [[body('tools/list')], [former], response])
       expect(await post(server, message, headers)).toMatchObject({
         status: 400,
         body: { error: { code: -32600 } },
