@@ -10,12 +10,14 @@ import {
 import type { PriorDiscovery } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { toPublicMessage } from '../../core/redact.ts';
+import type { Sealer } from '../../core/seal.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { UrlGuardError } from '../../upstream/guard/url-guard-error.ts';
 import { MAX_KNOWN_MS } from './known-servers.ts';
 import type { KnownServer } from './known-servers.ts';
 import { listTools } from './list-tools.ts';
 import { givenOf, MODERN_META, ModernCall } from './modern-calls.ts';
+import type { Resumption } from './modern-calls.ts';
 import { readParamHeaders, toParamHeaders } from './param-headers.ts';
 import { fromMcpResult, toFailedOutcome } from './tool-content.ts';
 import { ToolServerError } from './tool-server.ts';
@@ -44,6 +46,9 @@ export interface McpToolServerOptions {
   readonly clock: Clock;
   /** Never shown, whatever the server says. */
   readonly secrets: readonly string[];
+  /** Seals what a call needs to be continued, for this server. */
+  readonly sealer: Sealer;
+  readonly place: string;
   /** Version of the gateway, sent to servers. */
   readonly version: string;
   /** Default: 20 seconds to connect and to list, five minutes for a call. */
@@ -172,7 +177,7 @@ class McpToolServer implements Required<ToolServer> {
     { name, input, answers }: Call,
     signal: AbortSignal,
   ): Promise<ToolOutcome | ToolQuestions> {
-    const { clock, secrets, known } = this.#options;
+    const { clock, secrets, known, sealer, place } = this.#options;
     const { call, list } = this.#deadlines;
     const params = { name, arguments: { ...input } };
     const tool = (known.tools.get() ?? this.#listed).find((one) => one.name === name);
@@ -181,7 +186,8 @@ class McpToolServer implements Required<ToolServer> {
     const limits = { signal, timeout: call, headers: paths && toParamHeaders(paths, input) };
     const askCall = (sent: Input) => ask(connected, { method: 'tools/call', params: sent }, limits);
     if (!connected.isModern) return fromMcpResult(await askCall(params), secrets);
-    return new ModernCall(params, answers, {
+    const resume = answers && (JSON.parse(sealer.open(answers.resume, place)) as Resumption);
+    const outcome = await new ModernCall(params, answers && resume && { ...answers, resume }, {
       clock,
       secrets,
       signal,
@@ -190,6 +196,9 @@ class McpToolServer implements Required<ToolServer> {
           ? askCall(sent)
           : ask(connected, { method, params: sent }, { signal: until, timeout: list }),
     }).run();
+    return 'questions' in outcome
+      ? { ...outcome, resume: sealer.seal(JSON.stringify(outcome.resume), place) }
+      : outcome;
   }
 }
 

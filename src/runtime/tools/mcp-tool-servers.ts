@@ -1,3 +1,4 @@
+import type { Sealer } from '../../core/seal.ts';
 import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
 import { createKnownServers } from './known-servers.ts';
@@ -11,6 +12,7 @@ import type { ToolServer, ToolServers } from './tool-server.ts';
 
 export interface McpToolServersDeps extends McpTransportDeps {
   readonly credentials: ToolCredentials;
+  readonly sealer: Sealer;
   /** Version of the gateway, sent to servers. */
   readonly version: string;
   /** Default: see `McpToolServerOptions`. */
@@ -149,6 +151,8 @@ class Connections {
       known: knownServers(toKey(session, declared, credentials)),
       clock: deps.clock,
       secrets: [...credentials.map(({ value }) => value), ...ownSecrets(declared, deps)],
+      sealer: deps.sealer,
+      place: `mcp-call/${session.organization}/${declared.name}`,
       version: deps.version,
       deadlines: deps.deadlines,
     });

@@ -3,9 +3,18 @@ import { isJsonObject } from '../../core/json/value.ts';
 import { redactSecrets, toPublicMessage } from '../../core/redact.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { fromMcpResult, toFailedOutcome } from './tool-content.ts';
-import type { Resumption, ToolAnswers, ToolOutcome, ToolQuestions } from './tool-server.ts';
+import type { ToolAnswers, ToolOutcome, ToolQuestions } from './tool-server.ts';
 
 type Members = Readonly<Record<string, unknown>>;
+
+/** What a call needs to be continued, as the server gave it: the state of the call, or its task. */
+export interface Resumption {
+  readonly requestState?: string;
+  readonly taskId?: string;
+}
+
+type Answers = ToolAnswers<Resumption>;
+type Outcome = ToolOutcome | ToolQuestions<Resumption>;
 
 /** Abilities of this client, in `_meta` of each request; a handshake of former revisions offers none. */
 export const MODERN_META: Members = {
@@ -37,10 +46,10 @@ const MAX_QUESTIONS = 256 * 1024;
 /** A call of a tool in MCP 2026-07-28. */
 export class ModernCall {
   readonly #params: Members;
-  readonly #answers: ToolAnswers | undefined;
+  readonly #answers: Answers | undefined;
   readonly #options: ModernCallOptions;
 
-  constructor(params: Members, answers: ToolAnswers | undefined, options: ModernCallOptions) {
+  constructor(params: Members, answers: Answers | undefined, options: ModernCallOptions) {
     this.#params = params;
     this.#answers = answers;
     this.#options = options;
@@ -50,7 +59,7 @@ export class ModernCall {
    * Resolves with the result, or with the questions that the server has before (`input_required`). A call that
    * becomes a task is polled to its end; `signal` cancels it there.
    */
-  async run(): Promise<ToolOutcome | ToolQuestions> {
+  async run(): Promise<Outcome> {
     const { ask, secrets } = this.#options;
     const { responses: inputResponses, resume } = this.#answers ?? {};
     if (resume?.taskId !== undefined) {
@@ -62,7 +71,7 @@ export class ModernCall {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const result = await ask('tools/call', { ...this.#params, ...extra });
       const { resultType, requestState, inputRequests, taskId } = result;
-      if (resultType === 'task') return this.#follow(result, String(taskId));
+      if (resultType === 'task') return this.#begin(result, String(taskId));
       if (resultType !== 'input_required') return fromMcpResult(result, secrets);
       extra = typeof requestState === 'string' ? { requestState } : {};
       const asked = this.#toQuestions(inputRequests, extra);
@@ -72,8 +81,15 @@ export class ModernCall {
     return toFailedOutcome(`the server wanted the call ${MAX_ROUNDS} times without a result`);
   }
 
+  /** A new task shows only its state: where that is the end already, its result is still to be read. */
+  async #begin(task: Members, taskId: string): Promise<Outcome> {
+    const { ask } = this.#options;
+    const isOver = task['status'] === 'completed' || task['status'] === 'failed';
+    return this.#follow(isOver ? await ask('tasks/get', { taskId }) : task, taskId);
+  }
+
   /** Follows a task to its end, or to a question that has no answer yet. */
-  async #follow(first: Members, taskId: string): Promise<ToolOutcome | ToolQuestions> {
+  async #follow(first: Members, taskId: string): Promise<Outcome> {
     const { ask, clock, signal, secrets } = this.#options;
     const started = clock.monotonic();
     try {
@@ -112,7 +128,7 @@ export class ModernCall {
   }
 
   /** Undefined where all are answered. Forms are the only ones that this client offers to answer. */
-  #toQuestions(requests: unknown, resume: Resumption): ToolOutcome | ToolQuestions | undefined {
+  #toQuestions(requests: unknown, resume: Resumption): Outcome | undefined {
     const answered = resume.taskId === undefined ? {} : (this.#answers?.responses ?? {});
     const open = Object.entries(isJsonObject(requests) ? requests : {}).filter(
       ([key]) => !Object.hasOwn(answered, key),
@@ -160,14 +176,16 @@ export class ModernCall {
 /** The first revision without a handshake; dates sort as texts. */
 const MODERN = '2026-07-28';
 
+/** Kinds of results that are read here. Of the others, the client takes questions and refuses the unknown. */
+const KINDS: readonly unknown[] = [undefined, 'complete', 'task'];
+
 /**
  * Hides a result of a revision from the schemas of the client, which refuse all of it for one part that is
  * unknown or wrong, and do not know tasks. {@link givenOf} finds it.
  */
 export function hideResult(message: JSONRPCMessage, revision = ''): void {
   const { result } = message as { result?: unknown };
-  if (revision < MODERN || !isJsonObject(result) || result['resultType'] === 'input_required')
-    return;
+  if (revision < MODERN || !isJsonObject(result) || !KINDS.includes(result['resultType'])) return;
   const shell = { resultType: 'complete', content: [], tools: [], ttlMs: 0, cacheScope: 'private' };
   Object.assign(message, { result: { ...shell, given: result } });
 }

@@ -30,20 +30,15 @@ export interface ToolQuestion {
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
-/** What a call needs to be continued, as the server gave it: the state of the call, or its task. */
-export interface Resumption {
-  readonly requestState?: string;
-  readonly taskId?: string;
-}
-
 /** Questions of a call that waits for their answers. It is not under way meanwhile. */
-export interface ToolQuestions {
+export interface ToolQuestions<Resumption = string> {
   readonly questions: readonly ToolQuestion[];
+  /** What the call needs to be continued, sealed: clients read the log, and this is between two servers. */
   readonly resume: Resumption;
 }
 
 /** Answers to the questions of a call, by key, in the form of the protocol. */
-export interface ToolAnswers {
+export interface ToolAnswers<Resumption = string> {
   readonly responses: Readonly<Record<string, unknown>>;
   readonly resume: Resumption;
 }

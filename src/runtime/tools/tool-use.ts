@@ -1,5 +1,5 @@
 import type { ToolResultPart } from '../../protocols/canonical/canonical.ts';
-import type { Resumption, ToolQuestion } from './tool-server.ts';
+import type { ToolQuestion } from './tool-server.ts';
 
 /** Result of a call. */
 export interface ToolResult {
@@ -11,7 +11,8 @@ export interface ToolResult {
 export interface AskedQuestion extends Omit<ToolQuestion, 'message'> {
   /** Id of its event. */
   readonly id: string;
-  readonly resume: Resumption;
+  /** What the call needs to be continued; only at the first question of a round. */
+  readonly resume: string | undefined;
   result: ToolResult | undefined;
 }
 

@@ -11,13 +11,14 @@ export function toQuestionEvents(
   { id, server }: ToolUse,
   { questions, resume }: ToolQuestions,
 ): NewEvent[] {
-  return questions.map(({ key, message, schema }) => ({
+  // The state of the call may be large: it is in the log once.
+  return questions.map(({ key, message, schema }, index) => ({
     type: 'agent.custom_tool_use',
     name: NAME,
     input: { message, requested_schema: schema },
     mcp_server_name: server,
     mcp_tool_use_id: id,
-    mcp_elicitation: { key, ...resume },
+    mcp_elicitation: { key, ...(index === 0 && { state: resume }) },
   }));
 }
 
@@ -25,16 +26,13 @@ export function toQuestionEvents(
 export function addQuestion(use: ToolUse, event: SessionEvent): void {
   const { id, input, mcp_elicitation: details } = event;
   const { requested_schema: schema } = isJsonObject(input) ? input : {};
-  const { key, requestState, taskId } = isJsonObject(details) ? details : {};
+  const { key, state } = isJsonObject(details) ? details : {};
   const open = (use.questions ?? []).every(({ result }) => result) ? [] : (use.questions ?? []);
   const question: AskedQuestion = {
     id,
     key: String(key),
     schema: isJsonObject(schema) ? schema : {},
-    resume: {
-      ...(typeof requestState === 'string' && { requestState }),
-      ...(typeof taskId === 'string' && { taskId }),
-    },
+    resume: typeof state === 'string' ? state : undefined,
     result: undefined,
   };
   use.questions = [...open, question];
@@ -42,12 +40,12 @@ export function addQuestion(use: ToolUse, event: SessionEvent): void {
 
 /** Answers to the questions of a call in the form of MCP; undefined for a call without any. */
 export function answersOf({ questions = [] }: ToolUse): ToolAnswers | undefined {
-  const [first] = questions;
-  if (!first) return undefined;
+  const resume = questions[0]?.resume;
+  if (resume === undefined) return undefined;
   const responses = questions.map(({ key, schema, result }) => [key, toResponse(schema, result)]);
   return {
     responses: Object.fromEntries(responses) as object as ToolAnswers['responses'],
-    resume: first.resume,
+    resume,
   };
 }
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseObjectKeepingDigits } from '../../../src/core/json/digits.ts';
 import { stringifyWithRaw } from '../../../src/core/json/raw.ts';
+import { createSealer } from '../../../src/core/seal.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { createKnownServers } from '../../../src/runtime/tools/known-servers.ts';
 import { createMcpToolServer } from '../../../src/runtime/tools/mcp-tool-server.ts';
@@ -43,8 +44,9 @@ function answerTo(generation: Generation, text: string): string | undefined {
 /** Calls a tool with the text as its arguments. */
 async function call(connect: () => Promise<ToolTransport>) {
   const known = createKnownServers(systemClock)('');
+  const sealer = createSealer([Buffer.alloc(32, 7)]);
   const options = { connect, known, clock: systemClock, secrets: [], version: '1' };
-  const server = createMcpToolServer(options);
+  const server = createMcpToolServer({ ...options, sealer, place: 'shop' });
   onTestFinished(() => server.close());
   return server.call('find', parseObjectKeepingDigits(TEXT) ?? {}, signal);
 }

@@ -212,6 +212,8 @@ describe('a server of tools that asks', () => {
       });
       const answer = { action: 'accept', content: { size: 'M', gift: true } };
       expect(shop.orders).toEqual([JSON.stringify([answer, 'sealed by the shop'])]);
+      // It is no client's to read.
+      expect(JSON.stringify(question)).not.toContain('sealed by the shop');
       expect(fake.of('agent.mcp_tool_result')).toMatchObject([
         { is_error: false, content: [{ text: 'made' }] },
       ]);

@@ -1,6 +1,7 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { ModernCall } from '../../../src/runtime/tools/modern-calls.ts';
+import { hideResult, ModernCall } from '../../../src/runtime/tools/modern-calls.ts';
+import type { Resumption } from '../../../src/runtime/tools/modern-calls.ts';
 import type { ToolAnswers } from '../../../src/runtime/tools/tool-server.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
@@ -26,7 +27,11 @@ const form = (message: string) => ({
 type Answer = Readonly<Record<string, unknown>>;
 
 /** A call of a server that answers in this order, the last answer for good; time passes as it is waited for. */
-function call(answers: readonly Answer[], given?: ToolAnswers, secrets: readonly string[] = []) {
+function call(
+  answers: readonly Answer[],
+  given?: ToolAnswers<Resumption>,
+  secrets: readonly string[] = [],
+) {
   const asked: { method: string; params: Answer; at: number }[] = [];
   const clock = createFakeClock();
   const stop = new AbortController();
@@ -84,6 +89,16 @@ describe('a call that becomes a task', () => {
     const { clock, outcome } = call([begun, end], undefined, ['s3cr3t-key']);
     await pass(clock, 5_000);
     expect(await outcome).toEqual(text(message, true));
+  });
+
+  it.each([
+    [task('completed', { result: DONE }), text('done')],
+    [task('failed', { error: { code: -1, message: 'no flour' } }), text('no flour', true)],
+  ])('is read where it is over at once: %j', async (end, expected) => {
+    const { status } = end;
+    const played = call([{ resultType: 'task', ...task(status) }, end]);
+    expect(await played.outcome).toEqual(expected);
+    expect(methods(played)).toEqual(['tools/call', 'tasks/get']);
   });
 
   it('is cancelled where it lives no longer, and where the call is stopped', async () => {
@@ -157,5 +172,25 @@ describe('a call whose server wants input', () => {
     const inputRequests = { a: form('x'.repeat(300_000)) };
     const { outcome } = call([{ resultType: 'input_required', inputRequests }]);
     expect(await outcome).toEqual(text('the questions of the server are too large', true));
+  });
+});
+
+describe('a result of a server', () => {
+  it.each([
+    [undefined, true],
+    ['complete', true],
+    ['task', true],
+    // The client refuses it, as the revision wants.
+    ['hologram', false],
+    [7, false],
+    ['input_required', false],
+  ])('of the kind %j is hidden from the client: %j', (resultType, isHidden) => {
+    const result = { resultType, content: [] };
+    const message = { jsonrpc: '2.0' as const, id: 1, result };
+    hideResult(message, '2026-07-28');
+    expect('given' in message.result).toBe(isHidden);
+    const older = { jsonrpc: '2.0' as const, id: 1, result };
+    hideResult(older, '2025-11-25');
+    expect(older.result).toBe(result);
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll } from 'vitest';
 import { systemClock } from '../../../src/core/time/clock.ts';
+import { createSealer } from '../../../src/core/seal.ts';
 import { createIdSource } from '../../../src/core/ids.ts';
 import { createReaper } from '../../../src/runtime/reaper/create-reaper.ts';
 import { quietLog as log } from '../harness/harness-options.ts';
@@ -9,5 +10,6 @@ export function toolSurroundings(environment: Record<string, string | undefined>
   const clock = systemClock;
   const reaper = createReaper({ log });
   afterAll(() => reaper.close());
-  return { clock, ids: createIdSource(clock), log, reaper, environment };
+  const sealer = createSealer([Buffer.alloc(32, 7)]);
+  return { clock, ids: createIdSource(clock), log, reaper, sealer, environment };
 }

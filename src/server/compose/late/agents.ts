@@ -138,7 +138,13 @@ function openRunner(
   const loop = createModelLoop({
     ...options,
     model: createModelCaller({ ...options, admit }),
-    servers: createMcpToolServers({ ...options, ...servers, reaper, version: VERSION }),
+    servers: createMcpToolServers({
+      ...options,
+      ...servers,
+      reaper,
+      sealer: createSealer(options.masterKeys),
+      version: VERSION,
+    }),
     ...content,
   });
   const harness = createHarnessRunner({
