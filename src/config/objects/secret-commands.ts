@@ -216,7 +216,7 @@ function readOutput(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    // Absent where the process can open no more files.
+    // Absent where the process can open no further files.
     const { stdout } = child;
     const end = (): void => endGroup(child.pid);
     // What ends this process does not end a group of its own.
