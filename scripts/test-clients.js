@@ -29,10 +29,10 @@ const missing = Object.entries(dependencies)
   .filter(([name, version]) => installed(name) !== version)
   .filter(([name, version]) => !install(name, version))
   .map(([name, version]) => `${name}@${version}`);
-const node = fetchNode();
 sayMissing();
 
 if (!process.argv.includes('--install')) {
+  const node = fetchNode();
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const { status } = spawnSync(
     process.execPath,
