@@ -14,7 +14,7 @@ const SHARED: ReadonlySet<string> = new Set([
   'account.ts',
   'build-request.ts',
   'define-provider.ts',
-
+  'lend-credential.ts',
   'prepare-endpoint.ts',
   'registry.ts',
   'resolve-account.ts',
