@@ -148,7 +148,8 @@ const PASSING: ReadonlySet<string> = new Set(['request_id', 'download_url', 'dur
 async function viewsOf(member: Member, named: Named): Promise<string[]> {
   const views: string[] = [];
   for (const call of sampleCalls(world.document, named)) {
-    if (call.method !== 'GET' || /\/models|\/api\//.test(call.path)) continue;
+    // A look at a Response is a request with a record, as those of models are.
+    if (call.method !== 'GET' || /\/models|\/api\/|\/responses\//.test(call.path)) continue;
     const { status, body } = await member.send(call);
     const shown = JSON.stringify(body, (member, value) => (PASSING.has(member) ? 0 : value));
     views.push(`${call.operation} ${status} ${shown}`);

@@ -115,7 +115,7 @@ describe('roles', () => {
         if (
           call.method === 'GET' &&
           use !== 'call' &&
-          !call.operation.includes('/interactions/{id}')
+          !/\/(interactions|responses)\/\{id\}/.test(call.operation)
         ) {
           const told = await send(own, call);
           if (told.status !== 200)

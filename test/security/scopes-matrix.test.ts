@@ -27,6 +27,7 @@ const NEEDS: readonly (readonly [route: RegExp, need: Need])[] = [
   [/^POST \/v1(beta)?\/models\//, 'inference'],
   [/^POST \/v1\/(chat\/completions|responses|embeddings|images|messages)(\/|$)/, 'inference'],
   [/^\w+ \/v1(beta)?\/interactions(\/|$)/, 'inference'],
+  [/^(GET|DELETE) \/v1\/responses\//, 'inference'],
   [/^\w+ \/v1\/(videos|contents\/generations\/tasks|api)(\/|$)/, 'inference'],
   [/^(GET|POST) \/v1\/assets(\/none)?$/, 'assets'],
   [/^\w+ \/v1\/run(\/|$)/, 'run'],

@@ -114,7 +114,7 @@ describe('paths and methods', () => {
     ),
     async () => {
       const before = upstream.engine.calls().length;
-      for (const path of ['/', '/v1', '/v1/chat', '/v2/models', '/v1/chat/completions/x', '/%ff']) {
+      for (const path of ['/', '/v1', '/v1/chat', '/v2/models', '/v1/embeddings/x', '/%ff']) {
         const answer = await gateway.call('GET', path);
         const body = { error: expect.stringMatching(/^no such path; /) };
         expect([path, answer.status, answer.body]).toEqual([path, 404, body]);
@@ -147,7 +147,7 @@ describe('paths and methods', () => {
       ['PUT', '/v1/deployment_runs', resource],
       ['PUT', '/v1/endpoints/ep_x/run', resource],
       ['PUT', '/v1/sessions/sess_x/events', resource],
-      ['GET', '/v1/chat/completions', chat],
+      ['GET', '/v1/embeddings', chat],
       ['GET', '/v1/messages', { type: 'error', error: { type: 'invalid_request_error', message } }],
       ['PUT', '/v1beta/models', { error: { code: 405, message } }],
       ['PUT', '/v1/models', { error: message }],

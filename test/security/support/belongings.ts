@@ -105,7 +105,7 @@ export async function makeBelongings(
   const video = await made('/v1/videos', { model: 'acme/film', prompt: 'A fox.' });
   const interaction = await made('/v1beta/interactions', { model: 'acme/text', input: 'hello' });
   // The mock gives the same id to the same call.
-  const asked = { model: 'acme/text', input: member.organization };
+  const asked = { model: 'acme/text', input: said.session_id };
   const response = await made('/v1/responses', asked);
   const transport = await member.send({
     method: 'POST',

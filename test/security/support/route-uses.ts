@@ -19,7 +19,7 @@ const ROUTES: readonly (readonly [route: RegExp, use: Use | 'none'])[] = [
   [/^GET \/(admin\/)?v1\/files\/[^/]+\/content$/, 'content'],
   [/^GET \/v1\/sessions\/[^/]+\/events/, 'content'],
   [/^GET \/v1\/(run|videos|contents|assets\/[^/]+$)/, 'content'],
-  [/^GET \/v1(beta)?\/interactions\//, 'content'],
+  [/^GET \/v1(beta)?\/(interactions|responses)\//, 'content'],
   [/^GET \/v1\/(api\/|endpoints\/[^/]+\/mcp$)/, 'call'],
   [/^POST \/v1(beta)?\/(models\/|interactions)/, 'call'],
   [/^POST \/v1\/(chat|responses|embeddings|images|messages|videos|contents|api|run)(\/|$)/, 'call'],
@@ -31,7 +31,7 @@ const ROUTES: readonly (readonly [route: RegExp, use: Use | 'none'])[] = [
   [/^(?!GET)\w+ \/v1\/(sessions|endpoints)(\/[^/]+(\/archive)?)?$/, 'write'],
   [/^(?!GET)\w+ \/v1\/deployments(\/[^/]+(\/(archive|pause|unpause))?)?$/, 'write'],
   [/^POST \/v1\/(assets|webhooks\/secret\/rotate)$/, 'write'],
-  [/^DELETE \/v1\/(videos|contents\/generations\/tasks)(\/|$)/, 'write'],
+  [/^DELETE \/v1\/(videos|contents\/generations\/tasks|responses)(\/|$)/, 'write'],
   [
     /^(?!GET)\w+ \/admin\/v1\/(keys|organizations|budgets|inventories|configuration|prices)(\/|$)/,
     'govern',

@@ -191,6 +191,8 @@ const BODIES: Readonly<Record<string, (named: Named) => readonly Said[]>> = {
     },
     { body: { model: MODEL, input: 'hello', previous_response_id: response } },
   ],
+  'POST /v1/responses/input_tokens': continued,
+  'POST /v1/responses/compact': continued,
   'POST /v1/messages': ({ asset }) => [
     {
       body: {
@@ -244,6 +246,10 @@ function deploymentOf(named: Named): object {
   };
 }
 
+function continued({ response }: Named): Said[] {
+  return [{ body: { model: MODEL, input: 'hello', previous_response_id: response } }];
+}
+
 function contents({ asset }: Named): Said[] {
   const file = { fileData: { mimeType: 'image/png', fileUri: asset } };
   return [{ body: { contents: [{ role: 'user', parts: [{ text: 'hello' }, file] }] } }];
@@ -277,6 +283,7 @@ export const OWNED: Readonly<Record<string, keyof Belongings>> = {
   '/v1/endpoints': 'service',
   '/v1/files': 'file',
   '/v1/interactions': 'interaction',
+  '/v1/responses': 'response',
   '/v1/run': 'run',
   '/v1/sessions': 'session',
   '/v1/skills': 'skill',
