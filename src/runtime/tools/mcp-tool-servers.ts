@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Sealer } from '../../core/seal.ts';
 import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
@@ -167,13 +168,18 @@ class Connections {
   }
 }
 
-/** Facts about a server are no one's but those of the same organization with the same credentials. */
+/**
+ * Facts about a server are no one's but those of the same organization with the same credentials; a new value may
+ * be that of another account, which a private list must not reach (MCP 2026-07-28, caching).
+ */
 function toKey(
   { organization }: Session,
   { type, url, server }: AgentMcpServer,
   credentials: readonly ToolCredential[],
 ): string {
-  return JSON.stringify([organization, type, url ?? server, ...credentials.map(({ id }) => id)]);
+  const values = JSON.stringify(credentials.map(({ id, value }) => [id, value]));
+  const digest = createHash('sha256').update(values).digest('base64url');
+  return JSON.stringify([organization, type, url ?? server, digest]);
 }
 
 /** The same refusal, with its cause. */

@@ -18,7 +18,7 @@ const PROCESSES = {
 };
 
 /** The servers of a gateway. */
-function gatewayFor(port?: number) {
+function gatewayFor(port?: number, value = () => 'secret') {
   const guard = createUrlGuard({ allow: port === undefined ? [] : [`127.0.0.1:${port}`] });
   onTestFinished(() => guard.close());
   const processes = Object.entries(PROCESSES).map(
@@ -29,7 +29,10 @@ function gatewayFor(port?: number) {
     guard,
     version: '0.0.0',
     stdioServers: new Map(processes),
-    credentials: { select: async () => [], report: async () => undefined },
+    credentials: {
+      select: async () => [{ id: 'sec_1', name: 'token', value: value() }],
+      report: async () => undefined,
+    },
   });
 }
 
@@ -135,13 +138,21 @@ describe('the client of an Agent and servers of both generations', () => {
     expect(shop.orders).toEqual(['false', 'true', 'false']);
   });
 
-  it('keep a list of tools for as long as its server allows', async () => {
+  it('keep a list of tools for as long as its server allows, for one account', async () => {
     const shop = await startModernHttp({ ttlMs: 60_000 });
     onTestFinished(() => shop.close());
-    const servers = gatewayFor(shop.port);
+    let value = 'one';
+    const servers = gatewayFor(shop.port, () => value);
     const where = { type: 'url', url: shop.url } as const;
-    for (const _ of [1, 2]) await once(servers, where, (server) => server.list(signal));
-    expect(shop.heard.filter((method) => method === 'tools/list')).toHaveLength(1);
+    for (const [account, lists] of [
+      ['one', 1],
+      ['one', 1],
+      ['two', 2],
+    ] as const) {
+      value = account;
+      await once(servers, where, (server) => server.list(signal));
+      expect(shop.heard.filter((method) => method === 'tools/list')).toHaveLength(lists);
+    }
   });
 
   it('a call whose tool is not listed yet has the headers that it needs, and is made once', async () => {
