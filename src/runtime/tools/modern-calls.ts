@@ -40,8 +40,9 @@ const MAX_TASK_MS = 3_600_000;
 const POLL_MS = 1_000;
 const MIN_POLL_MS = 100;
 const MAX_POLL_MS = 60_000;
-/** Characters of the questions of one call, its state included. */
+/** Characters of the questions of one call, its state included, and their number: each is read with the Session. */
 const MAX_QUESTIONS = 256 * 1024;
+const MAX_FORMS = 50;
 
 /** A call of a tool in MCP 2026-07-28. */
 export class ModernCall {
@@ -151,9 +152,9 @@ export class ModernCall {
         'the server asks for more than forms, which the gateway does not offer',
       );
     const asked = { questions, resume };
-    return JSON.stringify(asked).length <= MAX_QUESTIONS
+    return questions.length <= MAX_FORMS && JSON.stringify(asked).length <= MAX_QUESTIONS
       ? asked
-      : toFailedOutcome('the questions of the server are too large');
+      : toFailedOutcome('the questions of the server are too many or too large');
   }
 
   #pause(ms: number): Promise<void> {

@@ -168,11 +168,21 @@ describe('a call whose server wants input', () => {
     expect(await outcome).toMatchObject({ isError: true });
   });
 
-  it('asks no more than an event can hold', async () => {
-    const inputRequests = { a: form('x'.repeat(300_000)) };
-    const { outcome } = call([{ resultType: 'input_required', inputRequests }]);
-    expect(await outcome).toEqual(text('the questions of the server are too large', true));
-  });
+  it.each([
+    [50, '', false],
+    [51, '', true],
+    [1, 'x'.repeat(300_000), true],
+  ])(
+    'asks no more than a Session can hold: %i questions of %.3s',
+    async (count, message, isError) => {
+      const forms = Array.from({ length: count }, (_, index) => [`${index}`, form(message)]);
+      const inputRequests = Object.fromEntries(forms) as object;
+      const { outcome } = call([{ resultType: 'input_required', inputRequests }]);
+      const refusal = text('the questions of the server are too many or too large', true);
+      const asked = { questions: expect.arrayContaining([expect.anything()]), resume: {} };
+      expect(await outcome).toEqual(isError ? refusal : asked);
+    },
+  );
 });
 
 describe('a result of a server', () => {
