@@ -24,7 +24,7 @@ const NEEDS: readonly (readonly [route: RegExp, need: Need])[] = [
   [/^HEAD \/v1\/assets\/none$/, 'none'],
   [/^\w+ \/admin\/v1\//, 'admin'],
   [/^GET \/v1(beta)?\/models(\/|$)/, 'models'],
-  [/^POST \/v1(beta)?\/models\//, 'inference'],
+  [/^POST \/v1(beta)?\/(models\/|[^/]+\/[^/]+:)/, 'inference'],
   [/^POST \/v1\/(chat\/completions|responses|embeddings|images|messages)(\/|$)/, 'inference'],
   [/^\w+ \/v1(beta)?\/interactions(\/|$)/, 'inference'],
   [/^(GET|DELETE) \/v1\/responses\//, 'inference'],

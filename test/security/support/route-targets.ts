@@ -18,7 +18,10 @@ export function targetsOf({ gateway }: TestGateway, document: Document): Target[
   const targets = [...served, ...described]
     .filter(([method]) => method !== '')
     .map(([method, route]) => {
-      const path = route.replace(/:\w+|\*\*|\{\w+\}/g, 'none');
+      const path = route
+        // The first of the words that a parameter may end in.
+        .replace(/:\w+\(\.\+:\(\?:(\w+)[^)]*\)\)/, 'none:$1')
+        .replace(/(?<!\w):\w+|\*\*|\{\w+\}/g, 'none');
       return { method, path, title: `${method} ${route}` };
     });
   return [...new Map(targets.map((one) => [`${one.method} ${one.path}`, one])).values()];

@@ -21,7 +21,7 @@ const ROUTES: readonly (readonly [route: RegExp, use: Use | 'none'])[] = [
   [/^GET \/v1\/(run|videos|contents|assets\/[^/]+$)/, 'content'],
   [/^GET \/v1(beta)?\/(interactions|responses)\//, 'content'],
   [/^GET \/v1\/(api\/|endpoints\/[^/]+\/mcp$)/, 'call'],
-  [/^POST \/v1(beta)?\/(models\/|interactions)/, 'call'],
+  [/^POST \/v1(beta)?\/(models\/|interactions|[^/]+\/[^/]+:)/, 'call'],
   [/^POST \/v1\/(chat|responses|embeddings|images|messages|videos|contents|api|run)(\/|$)/, 'call'],
   [/^(POST|DELETE) \/v1\/endpoints\/[^/]+\/(run|mcp|acp)$/, 'call'],
   [/^POST \/v1\/deployments\/[^/]+\/(run|runs|notifications\/chat\/test)$/, 'call'],
