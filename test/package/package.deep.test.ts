@@ -22,6 +22,7 @@ interface LockEntry {
   resolved?: string;
   license?: string;
   dev?: boolean;
+  devOptional?: boolean;
   optional?: boolean;
   /** It comes inside the package that it stands below. */
   inBundle?: boolean;
@@ -210,7 +211,9 @@ describe('the manifest', () => {
 describe('the shrinkwrap', () => {
   it(verifies('ops.supply-chain', 'pins the production part of the lock by hash'), async () => {
     const lock = await json<Lock>(join(ROOT, 'package-lock.json'));
-    const locked = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && !dev);
+    const locked = Object.entries(lock.packages).filter(
+      ([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional,
+    );
     const versions = (list: typeof locked) => list.map(([path, { version }]) => [path, version]);
     // Only binaries for other machines may lack a hash, and those are left out.
     const hashed = locked.filter(([, { integrity, inBundle }]) => integrity || inBundle);
