@@ -43,11 +43,12 @@ it('reloads by SIGHUP and restarts by SIGUSR2 until it is stopped', async () => 
 });
 
 it('does once it is ready what it was asked for before', async () => {
-  const listeners = process.listenerCount('SIGHUP');
+  const others = process.listeners('SIGHUP');
   const noted = noteEarlySignals();
   for (const signal of ['SIGHUP', 'SIGUSR2', 'SIGHUP'] as const) process.emit(signal);
   const early = noted.take();
-  expect(process.listenerCount('SIGHUP')).toBe(listeners);
+  // A listener of another module may have been for one signal.
+  expect(others).toEqual(expect.arrayContaining(process.listeners('SIGHUP')));
   let setReady = (): void => expect.fail();
   const ready = new Promise<void>((resolve) => (setReady = resolve));
   const { done } = listen({ cwd: '/', early, ready });
