@@ -194,6 +194,8 @@ describe('the audit log', () => {
       const kept = await newNamed();
       const changes = sampleCalls(world.document, kept).filter(({ operation, method }) => {
         const [, path = ''] = operation.split(' ');
+        // A provider keeps Responses: the record of the request names who deleted one.
+        if (path.startsWith('/v1/responses/')) return false;
         return ['write', 'govern'].includes(useOf({ method, path }));
       });
       const operations = [...new Set(changes.map(({ operation }) => operation))];
