@@ -17,7 +17,7 @@ import type { ModelLoopDeps, TurnContext } from '../turn/turn-context.ts';
 import { idle, openResults, requestEnd, toolResult } from '../turn/turn-events.ts';
 import type { StopReason } from '../turn/turn-events.ts';
 import { TurnJournal } from '../turn/turn-journal.ts';
-import type { Clock } from '../../core/time/clock.ts';
+import { pause } from '../../core/time/pause.ts';
 import { interruptible } from '../turn/interruptible.ts';
 
 const FIRST_MS = 1000;
@@ -28,22 +28,7 @@ function backOff({ journal, deps, signal }: TurnContext): Promise<boolean> {
   const ms = Math.min(MAX_MS, FIRST_MS * 2 ** Math.max(0, journal.state.failures - 1));
   // Spread, so that what failed together does not come back together.
   const spread = ms * (0.75 + deps.random() / 2);
-  return interruptible(journal, signal, (stopped) => wait(spread, deps.clock, stopped));
-}
-
-function wait(ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve(false);
-    const onAbort = (): void => {
-      timer.cancel();
-      resolve(false);
-    };
-    const timer = clock.setTimeout(() => {
-      signal.removeEventListener('abort', onAbort);
-      resolve(true);
-    }, ms);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
+  return interruptible(journal, signal, (stopped) => pause(spread, deps.clock, stopped));
 }
 
 const RUNNING: NewEvent = { type: 'session.status_running' };

@@ -2,6 +2,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { isJsonObject } from '../../core/json/value.ts';
 import { redactSecrets, toPublicMessage } from '../../core/redact.ts';
 import type { Clock } from '../../core/time/clock.ts';
+import { pause } from '../../core/time/pause.ts';
 import { fromMcpResult, toFailedOutcome } from './tool-content.ts';
 import type { ToolAnswers, ToolOutcome, ToolQuestions } from './tool-server.ts';
 
@@ -157,20 +158,9 @@ export class ModernCall {
       : toFailedOutcome('the questions of the server are too many or too large');
   }
 
-  #pause(ms: number): Promise<void> {
+  async #pause(ms: number): Promise<void> {
     const { clock, signal } = this.#options;
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        timer.cancel();
-        reject(signal.reason as Error);
-      };
-      const timer = clock.setTimeout(() => {
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      }, ms);
-      signal.addEventListener('abort', onAbort, { once: true });
-      if (signal.aborted) onAbort();
-    });
+    if (!(await pause(ms, clock, signal))) throw signal.reason;
   }
 }
 
